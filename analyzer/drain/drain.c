@@ -19,8 +19,8 @@
 
 #define MS UINT64_C(1000000)
 
-#define ROUND_MS     450 /* pause between commits; a record's row is in the second commit */
-#define GLANCE_MS    225 /* while it sleeps, the drain looks at rings and processes this often */
+#define ROUND_MS     450 /* pause between commits; a record is in the second one */
+#define GLANCE_MS    225 /* while asleep, the drain checks rings and processes this often */
 #define AGAIN_MS     100
 #define HURRY_MS     2     /* shortest pause between rounds, if rings fill fast */
 #define TALLY_MS     10000 /* pause between readings of the tallies, which cannot get lost */
@@ -29,7 +29,7 @@
 #define STACKS_MOST  2
 #define STACKS_PART  4000
 #define RETRY_MS     1000
-#define GIVE_UP_MS   10000 /* the drain ends after errors for this long, if no process records */
+#define GIVE_UP_MS   10000 /* the drain ends after this many ms of errors, if no process records */
 #define LOCK_MS	     2000  /* how long to wait for a lock, since a report may be reading */
 #define REMOVE_TRIES 3
 
@@ -195,7 +195,7 @@ static bool is_root_gone(const struct drain *drain)
 
 static int read_segment(struct drain *drain, struct segment *segment)
 {
-	/* Whether the process has ended is asked before reading, so that no record is missed. */
+	/* The end is asked for before reading, so that no record is missed. */
 	bool ended = segment_poll(segment, is_root_gone(drain));
 	const struct life life = segment_life(segment);
 	int r;
@@ -359,7 +359,7 @@ static int finish(struct drain *drain)
 	if (r < 0)
 		return r;
 	r = remove_segments(drain);
-	/* The database is closed first, because without the folder readers expect a plain file. */
+	/* Readers expect a plain file where there is no folder, so the database is closed first. */
 	close_store(drain);
 	/* A database that cannot be delivered stays in the folder, to which the link leads. */
 	drain->over = home_finish(&drain->home) < 0 ||
@@ -367,7 +367,7 @@ static int finish(struct drain *drain)
 	return r;
 }
 
-/* Waits a little for the lock. A report may hold it for a moment, a drain keeps it. */
+/* Waits a little for the lock: a report holds it for a moment, a drain keeps it. */
 static int lock_folder(struct drain *drain, const char *path)
 {
 	int r;
@@ -425,7 +425,7 @@ int drain_run(const char *segment_dir, const char *database)
 	return r;
 }
 
-/* Batches are complete a round after their record, and a killed process's threads end late. */
+/* A batch is complete a round after its record, and threads of a killed process end late. */
 static int settle(struct drain *drain, struct recovered *ret)
 {
 	int r = do_round(drain, false);

@@ -48,7 +48,7 @@ int gather_leave(struct drain *drain, const char *name, int error)
 	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
 }
 
-/* If both segments are lives of one process, notes that the earlier life ended before the other. */
+/* If both segments are lives of one process, notes that the earlier life has ended. */
 static void order_lives(struct segment *one, struct segment *other)
 {
 	const struct dlprof_header *a = one->header, *b = other->header;

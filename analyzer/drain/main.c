@@ -13,10 +13,10 @@
 #include "store/database/db_open.h"
 
 /*
- * Gives up what was inherited from the process that started the drain; until here all signals are
- * blocked. An inherited pipe would make `train.py | tee` wait for the drain. The drain stays in the
- * host's session: Linux schedules by session (autogroup), and in its own session a drain got no
- * core for seconds while the training used all of them.
+ * Gives up what was inherited from the process that started the drain. An inherited pipe would make
+ * `train.py | tee` wait for the drain. The drain stays in the host's session: Linux schedules by
+ * session (autogroup), and in a session of its own a drain got no core for seconds while the
+ * training used all cores.
  */
 static void leave_host(void)
 {

@@ -45,7 +45,7 @@ struct drain {
 	struct sampler *sampler;
 };
 
-/* Opens new segments. `now`: even if no listing is due. Makes a new folder if it is gone. */
+/* Opens new segments. `now`: even if no listing is due. Makes a missing folder again. */
 int gather(struct drain *drain, bool now);
 
 int gather_leave(struct drain *drain, const char *name, int error);

@@ -45,7 +45,7 @@ static int set_options(const struct launch_options *options)
 	return 0;
 }
 
-/* Checks the folder of the output now: the library would report a wrong one only much later. */
+/* Checks the output's folder now, because the library would report it much later. */
 static int check_output(const char *path)
 {
 	char folder[PATH_MAX];
@@ -100,7 +100,7 @@ static void block(sigset_t *ret_before)
 	sigprocmask(SIG_BLOCK, &set, ret_before);
 }
 
-/* Becomes the command, which is killed if the launcher is. Writes an errno to pipe `problem`. */
+/* Becomes the command, which dies with the launcher. Writes an errno to pipe `problem`. */
 static void become(char **command, const struct before *before, pid_t parent, int problem)
 {
 	int error;
@@ -119,8 +119,8 @@ static void become(char **command, const struct before *before, pid_t parent, in
 
 /*
  * Returns true if the command has ended, or if that cannot be known. The command stays a zombie
- * until its run is stored, because before Linux 6.15 the drain can read an exit status only from a
- * zombie. Orphans, which a launcher gets that is process 1 of a container, do not stay zombies.
+ * until its run is stored: before Linux 6.15 the drain can read an exit status only from a zombie.
+ * Orphans of a launcher that is process 1 of a container do not stay zombies.
  */
 static bool reap(pid_t pid)
 {
@@ -170,7 +170,7 @@ static pid_t attend(char **command)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	block(&before.mask);
-	/* If SIGCHLD stayed ignored, as some launchers leave it, there would be no exit status. */
+	/* Some launchers ignore SIGCHLD. If it stayed ignored, there would be no exit status. */
 	before.child = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (!pid)
@@ -203,7 +203,7 @@ static _Noreturn void end_as(int status)
 	exit(128 + number);
 }
 
-/* Returns false for ranks but the first: if each rank has a launcher, only one prints a report. */
+/* Returns false for ranks but the first: if each has a launcher, only one prints a report. */
 static bool is_first_rank(void)
 {
 	static const char *const names[] = {

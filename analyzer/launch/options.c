@@ -84,7 +84,7 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 #define TEXT(field)  .kind = LINE_TEXT, AT(field)
 #define WHOLE(field) .kind = LINE_WHOLE, AT(field)
 
-/* Joins several --set by ";", so that the FILE:LINE of one does not apply to the next. */
+/* Joins several --set by ";", as a FILE:LINE must not apply to the next one. */
 static bool take_set(void *context, const char *argument)
 {
 	struct launch_options *options = context;
@@ -190,7 +190,7 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 		return line_problem(line, "--set: these are too many settings");
 	if (*ret->set && !set_check(ret->set, why, sizeof(why)))
 		return line_problem(line, "--set: %s", why);
-	/* A trial adds its settings to those of the variable, which hold for all runs. */
+	/* A trial adds its settings to those of the variable, which are for all runs. */
 	if (ret->verb == LAUNCH_TUNE && set && *set && !set_check(set, why, sizeof(why)))
 		return line_problem(line, "DLPROF_SET: %s", why);
 	if (ret->verb == LAUNCH_TUNE && set && strlen(set) >= sizeof(ret->set))

@@ -116,7 +116,7 @@ static int report(const struct trust_search *program, const struct run *runs, in
 	return argc > 1 ? runs_show(program, argv, output) : 0;
 }
 
-/* Reports on the ranks of a job together; if the runs are no job, reports on the last one. */
+/* Reports on all ranks of a job; if the runs are no job, on the last one. */
 static void report_all(const struct trust_search *program, const struct run *runs, int count)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);

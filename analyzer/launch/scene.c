@@ -9,7 +9,7 @@
 
 #define VARIATION 0.1
 
-/* Returns a random number from 0 to 1, which a task has in every run. */
+/* Returns a task's random number from 0 to 1, the same in every run. */
 static double chance(const struct scene_task *task, uint64_t salt)
 {
 	uint64_t state = (uint64_t)task->epoch * 1000003 + (uint64_t)task->batch + (salt << 40);

@@ -16,7 +16,7 @@ struct scene {
 	int epochs, batches;
 	double load_ms, step_ms;
 	double start_ms;         /* how long a worker takes to start */
-	/* how long the load or step of a task is; NULL: load_ms or step_ms for all tasks */
+	/* length of a task's load or step; NULL: load_ms or step_ms */
 	double (*load)(const struct scene *scene, const struct scene_task *task);
 	double (*step)(const struct scene *scene, const struct scene_task *task);
 };
@@ -26,7 +26,7 @@ extern const size_t SCENE_COUNT;
 
 const struct scene *scene_find(const char *name);
 
-/* Return lengths that vary by a tenth, in the same way in every run. */
+/* Return lengths that vary by a tenth, alike in every run. */
 double scene_load_ms(const struct scene *scene, const struct scene_task *task);
 double scene_step_ms(const struct scene *scene, const struct scene_task *task);
 

@@ -38,7 +38,7 @@ static void take_needed(void *context, const char *name)
 		snprintf(target->libpython, sizeof(target->libpython), "%s", name);
 }
 
-/* Reads a program, or only its header if its ELF class is not ours: it cannot be preloaded. */
+/* Reads a program. Of another ELF class only the header is read, as it cannot be preloaded. */
 static void read_elf(const struct elf *elf, struct target *ret)
 {
 	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));
@@ -124,7 +124,7 @@ static int find_program(const char *name, char *ret, size_t size)
 	}
 }
 
-/* Finds a script's interpreter, or the program that `env` starts; /bin/sh if "#!" is missing. */
+/* Finds a script's interpreter, or the program that `env` starts. Without "#!", that is /bin/sh. */
 static void read_first_line(const struct elf *elf, char *ret, size_t size)
 {
 	char line[FIRST_LINE + 1], *state, *word;
@@ -165,7 +165,7 @@ int target_find(const char *name, struct target *ret)
 			return r;
 		}
 		r = open_file(path, &elf);
-		/* A program that can be executed but not read is accepted, since it may be fine. */
+		/* A program that can be executed but not read may be fine. */
 		if (r < 0 || elf_is(&elf)) {
 			if (r == 0)
 				elf_close(&elf);

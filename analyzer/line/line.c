@@ -259,7 +259,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 	bool ended;
 
 	*ret = (struct line){.verb = 0};
-	/* Parses only what precedes the first word: later options may be for another command. */
+	/* Parses what precedes the first word: later options may be for another command. */
 	r = parse_options(&parser, argc, argv, true);
 	if (r < 0)
 		return r;
@@ -280,7 +280,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 		return r;
 	ret->words = argv + at;
 	ret->word_count = argc - at;
-	/* If the first word is not a verb, the caller reports that, and options are not checked. */
+	/* If the first word is no verb, the caller says so, and options are not checked. */
 	if (verb < 0 && ret->word_count && !program->verbs[0].most)
 		return 0;
 	return ret->help || ret->version ? 0 : check_options(&parser);
@@ -347,7 +347,7 @@ void line_help(const struct line_program *program, int verb, FILE *out)
 		help_verbs(program, out);
 	else
 		help_verb(program, &program->verbs[verb], out);
-	/* The program's help has the options that all verbs take; a verb's help has its own. */
+	/* The program's help has the options of all verbs, a verb's help only its own. */
 	for (size_t i = 0; i < program->option_count; i++) {
 		const struct line_option *row = &program->options[i];
 

@@ -45,7 +45,7 @@ void near_try(struct near *near, const char *name)
 	far = distance(near->word, near->length, name, length);
 	while (same < near->length && same < length && is_same(near->word[same], name[same]))
 		same++;
-	/* With over one wrong letter in three, a name is near only if it begins with the word. */
+	/* With over one wrong letter in three, a name must begin with the word to be near. */
 	if (far > length / 3 && same == near->length && same >= FEWEST)
 		far = length / 3;
 	if ((!near->name || far < near->distance) && far <= length / 3 && far < near->length) {

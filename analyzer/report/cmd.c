@@ -122,7 +122,7 @@ bool cmd_is_same_file(const char *a, const char *b)
 	       one.st_ino == other.st_ino;
 }
 
-/* Makes a part file: a file with the output's name is always complete. -1: write directly. */
+/* Makes a part file, as a file with the output's name is always complete. -1: write directly. */
 static int open_part(bool exists, struct output *ret)
 {
 	const char *slash = strrchr(ret->path, '/');
@@ -172,7 +172,7 @@ int cmd_open_output(const struct options *options, struct output *ret)
 	return 0;
 }
 
-/* Gives the part file the output's name, unless taken by now; by rename() if link() fails. */
+/* Gives the part file the output's name, unless taken by now. Renames it if link() fails. */
 static int name_part(const struct output *output)
 {
 	if (output->made && link(output->part, output->path) == 0)

@@ -11,10 +11,10 @@
 #define OPTION_FILE_MOST 1024 /* most arguments, including those in the files */
 
 /*
- * Replaces each word @FILE of the command line `argv`, which was parsed into `line`, by the options
- * in the file. In *ret, these precede the options of the command line. *ret_file is the last FILE;
- * NULL: the line has no @FILE, and *ret is unchanged. Returns the number of arguments, or -EINVAL
- * with `line->problem` set.
+ * Replaces each word @FILE of the command line `argv`, parsed into `line`, by the options in the
+ * file. In *ret they come before the options of the command line. *ret_file is the last FILE.
+ * Without @FILE it is NULL, and *ret is unchanged. Returns the number of arguments, or -EINVAL with
+ * `line->problem` set.
  */
 int option_file_expand(struct line *line, int argc, char **argv, const char *verb, char ***ret,
 		       const char **ret_file);

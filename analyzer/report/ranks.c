@@ -45,7 +45,7 @@ static void skip(struct listing *listing, const char *path, const char *why)
 		cmd_remark(listing->options, "skipping '%s': %s", path, why);
 }
 
-/* Reads a run's facts. If `stays_open`, the file stays open unless the run still records. */
+/* Reads a run's facts. If `stays_open`, the file stays open unless the run records. */
 static int look(const char *path, bool stays_open, bool is_by_itself, struct rank_file *ret)
 {
 	char **from;

@@ -21,10 +21,7 @@ struct rank_files {
 	bool failed;
 };
 
-/*
- * Says if --job's `wanted` names the job: "ID", "ID (ATTEMPT)", or NULL for all jobs. `job` may be
- * redacted, but `wanted` is not.
- */
+/* Says if --job's `wanted` is the job: "ID", "ID (ATTEMPT)"; NULL: any. Only `job` is redacted. */
 bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt);
 
 /* Returns the largest world size that a run recorded; UNKNOWN: no run recorded one. */
@@ -34,8 +31,8 @@ size_t ranks_job_end(const struct rank_files *files, size_t begin);
 
 /*
  * Lists the runs that --job names, the latest of each rank. An unreadable file in a folder is
- * skipped with a remark; if tables of many jobs are written, a *.db that is unreadable also sets
- * `failed`, since rows would be missing. Returns 0 or CMD_ERROR; call ranks_done() in both cases.
+ * skipped with a remark. In tables of many jobs it also sets `failed`, as rows are missing. Returns
+ * 0 or CMD_ERROR; call ranks_done() in both cases.
  */
 int ranks_list(const struct options *options, struct rank_files *ret);
 void ranks_done(struct rank_files *files);
@@ -46,8 +43,8 @@ int ranks_check_output(const struct options *options, const struct rank_files *f
 const struct rank_file *ranks_find(const struct options *options, const struct rank_files *files);
 
 /*
- * Finds the run at `path`; if that is a folder, the run of --rank or the only run. Returns 0 or
- * CMD_ERROR; the caller frees *ret_path.
+ * Finds the run at `path`: in a folder, the run of --rank, or the only one. Returns 0 or CMD_ERROR;
+ * the caller frees *ret_path.
  */
 int ranks_pick(const struct options *options, const char *path, char **ret_path);
 

@@ -105,7 +105,7 @@ struct dlprof_batch {
 	uint64_t fetch_cpu_ns;
 	uint32_t fetch_count;
 	int32_t arrived;
-	/* Freeing an older batch. This counts as waiting, but is in the duration of no event. */
+	/* Freeing an older batch. It counts as waiting, but no event's duration includes it. */
 	uint64_t free_ns;
 };
 
@@ -299,13 +299,13 @@ struct dlprof_event {
 	uint64_t begin_ns;
 	uint64_t duration_ns;
 	/*
-	 * Identifies the loader's iterator:
-	 * workers: the inode of their pipe to the consumer, the same at both ends;
-	 * no workers: DLPROF_STREAM_LOCAL | DLPROF_STREAM_OF(the consumer's life), plus a count;
-	 * dlprof.h: DLPROF_STREAM_MARKS | DLPROF_STREAM_OF(the consumer's life);
-	 * a multiprocessing pool: DLPROF_STREAM_POOL | its pipe's inode, or a number for a thread
-	 * pool. The pool's task numbers count on over all epochs, so loads have
-	 * DLPROF_GENERATION_ANY, and the EPOCH names its first task.
+	 * Identifies the loader's iterator. With workers, it is the inode of their pipe to the
+	 * consumer, which is the same at both ends. Without workers, it is DLPROF_STREAM_LOCAL |
+	 * DLPROF_STREAM_OF(the consumer's life), plus a count. For dlprof.h, it is
+	 * DLPROF_STREAM_MARKS | DLPROF_STREAM_OF(the consumer's life). For a multiprocessing pool,
+	 * it is DLPROF_STREAM_POOL | the pipe's inode (for a thread pool: a number). A pool counts
+	 * its tasks over all epochs. So its loads have DLPROF_GENERATION_ANY, and the EPOCH names
+	 * its first task.
 	 */
 	uint64_t stream;
 	uint32_t generation;	/* epoch of the stream: task numbers restart in each */

@@ -3,28 +3,28 @@
  * segment.h - the file that a recording process shares with the drain.
  *
  * The file has a header, SLOT_COUNT slots, each for one thread, and stacks. A process with more
- * threads makes more segments. The writer may die at any instruction, so the reader must treat
+ * threads makes more segments. The writer may die at any instruction, so the reader treats
  * everything as hostile input.
  *
- * The file is sparse: on a full disk, touching a page without a block raises SIGBUS, so a part's
- * blocks are allocated before its first use. Parts are: the header; a slot up to `tallies`; its
- * tallies, but not of kernels; those of kernels; `far`; each stack. The reader uses pread(), which
- * returns zeroes for missing blocks.
+ * The file is sparse. On a full disk, touching a page without a block raises SIGBUS, so a part's
+ * blocks are allocated before its first use. The parts are the header, a slot up to `tallies`, its
+ * tallies except those of kernels, those of kernels, `far`, and each stack. The reader uses
+ * pread(), which returns zeroes for missing blocks.
  *
- * Only the owning thread writes a slot's records and `head`, which it advances (release) after a
+ * Only the owning thread writes a slot's records and `head`. It advances `head` (release) after a
  * record is whole. Without room it counts a record in `lost_count`. Only the holder of the folder's
- * lock writes `tail`, after committing the records below. A thread claims a slot by changing its
- * entry of `tids` from 0 to its tid; the drain frees it once the thread is dead and its ring empty.
+ * lock writes `tail`, after it has committed the records below. A thread takes a slot by changing
+ * its entry of `tids` from 0 to its tid. The drain frees the slot once the thread is dead and its
+ * ring empty.
  *
- * A ring begins small and becomes large once, when first full: position p lies in near[p %
- * NEAR_CAPACITY] if p < far_from or far_from is 0, else in far[p % RING_CAPACITY]. The producer
- * sets far_from = head when head - tail = NEAR_CAPACITY, before it publishes that record, and never
- * again.
+ * A ring begins in `near`. When that is first full, head - tail = NEAR_CAPACITY, the producer sets
+ * far_from = head, once, before it publishes the next record. Position p is near[p % NEAR_CAPACITY]
+ * if p < far_from or far_from is 0, else far[p % RING_CAPACITY].
  *
  * No uncommitted record is overwritten. While far_from is 0, the producer writes only if head -
- * tail < NEAR_CAPACITY. Later it never writes `near`, and writes far[head % RING_CAPACITY] only if
- * head - tail < RING_CAPACITY: what was there lies below `tail`. A reader loads `head` first and
- * `far_from` second, so it knows where every record below that head lies.
+ * tail < NEAR_CAPACITY. Later it never writes `near`, and writes `far` only if head - tail <
+ * RING_CAPACITY. A reader loads `head` first and `far_from` second, so it finds every record below
+ * that head.
  */
 #pragma once
 
@@ -124,7 +124,7 @@ struct dlprof_header {
 	char host[64];
 	char kernel[128];
 	char command[1024];		/* arguments, separated by spaces */
-	_Atomic uint32_t notes_bytes;  /* bytes claimed; may exceed DLPROF_NOTES_BYTES */
+	_Atomic uint32_t notes_bytes;  /* bytes taken; may exceed DLPROF_NOTES_BYTES */
 	uint32_t unused;
 	/*
 	 * Lines "Ltext\n": 'w' warning, 'i' information, '+' patch point found, '-' missing, 's'

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trust.h - decides whether dlprof may run or load another of its own files: only if nobody can
- * write the file who could not write the program that looks for it (the looker).
+ * trust.h - decides whether dlprof may run or load another of its own files.
  *
- * All of the path below the folder that file and looker share is checked, and no link is followed.
+ * It may if nobody can write the file who could not write the program that looks for it (the
+ * looker). All of the path below the folder that both share is checked, and no link is followed.
  * One gap remains: in a user namespace all users without a mapping look like one user, 65534.
  */
 #pragma once
@@ -27,10 +27,7 @@ enum trust {
 	TRUST_MAX
 };
 
-/*
- * The program or library that looks for a file. It trusts only files that nobody may write who may
- * not write the looker itself.
- */
+/* The program or library that looks for a file. */
 struct trust_looker {
 	uint32_t user;
 	uint32_t owner;

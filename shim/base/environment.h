@@ -22,7 +22,7 @@ const char *environment_own_path(void);
 /* Makes other software load this library by the variable `name`, unless another tool has set it. */
 void environment_inject(const char *name);
 
-/* Undoes environment_inject(): removes the variable, if it names this library. */
+/* Removes the variable if it names this library. */
 void environment_withdraw(const char *name);
 
 bool environment_is_others(const char *name);

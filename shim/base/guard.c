@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.c - makes the guard process: everything from guard_begin() on runs in it.
+ * guard.c - makes the guard process, in which everything from guard_begin() on runs.
  *
- * That code makes raw system calls only: errno belongs to a thread of the host, which may be gone.
+ * It makes raw system calls only, as errno belongs to a thread of the host, which may have ended.
  */
 #include "base/guard.h"
 
@@ -68,7 +68,7 @@ static void leave_host(void)
 			sys_close(fd);
 }
 
-/* Returns true after an execve(): then `cookie` cannot be read any more. ESRCH: the host ends. */
+/* Returns true after an execve(), when `cookie` cannot be read any more. ESRCH: the host ended. */
 static bool is_other_program(const struct guard *guard)
 {
 	uint64_t seen = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* label.h - copies the names that a program gives to ranges, cut to the size of a mark. */
+/* label.h - copies names of ranges, cut to the size of a mark. */
 #pragma once
 
 #include <stdbool.h>

@@ -8,8 +8,8 @@
 #define MASK "***"
 
 /*
- * Which values to mask after a name. USER: one with a colon, "joe:password". WEAK: all but short
- * numbers and booleans. STRONG: all. LATER: the second and further values after a STRONG name.
+ * Which values to mask after a name. USER: "joe:password". WEAK: all but short numbers and
+ * booleans. STRONG: all. LATER: further values after a STRONG name.
  */
 enum secrecy { SHOWN, USER, WEAK, LATER, STRONG, SECRECY_MAX };
 

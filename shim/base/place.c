@@ -10,7 +10,7 @@
 #include "dlprof/place.h"
 #include "dlprof/trust.h"
 
-/* Finds the file itself, not a link to it, whose folder may hold another version's drain. */
+/* Follows links, as a link's folder may hold another version's drain. */
 static bool find_library(char *ret, size_t size)
 {
 	const char *own = environment_own_path();

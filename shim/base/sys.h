@@ -27,7 +27,7 @@
 /* Keeps a function out of line, so that the usual path saves no registers. */
 #define RARELY __attribute__((noinline, cold))
 
-/* Puts functions that run for each sample side by side, on few pages. */
+/* Functions that run for each sample, kept side by side on few pages. */
 #define OFTEN __attribute__((hot))
 
 /*

@@ -12,7 +12,7 @@
 #define ASKER_MAX   16
 #define ITEM_MAX    128
 #define UNSEEN_MOST 2 /* items that unseen calls may have taken: the first and newest */
-/* longest pause between two checks of a queue in one wait, in addition to a check's length */
+/* longest pause between two checks of a queue that count as one wait; a check's length is added */
 #define AT_ONCE_NS  1000000
 #define WATCHED_MIN 8 /* batches that a thread gets before is_prefetching() judges it */
 #define WORKS_LEAST 20
@@ -338,7 +338,7 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		return true;
 	}
 	if (!asker || !is_fresh(asker) || asker->state == OWN) {
-		/* An item of another asker had this address, and was taken by an unseen call. */
+		/* An unseen call took another asker's item, which had this address. */
 		if (before && before->asker != thread->ahead.asker)
 			before->asker = 0;
 		return false;
@@ -374,7 +374,7 @@ void ahead_put_failed(struct thread *thread, const void *key, const void *object
 	}
 }
 
-/* Returns when the wait began: at the first check that found the queue empty, else begin_ns. */
+/* Returns the time of the first check that found the queue empty; begin_ns: there was none. */
 static uint64_t looked_since(struct thread *thread, const struct ahead_item *item,
 			     uint64_t begin_ns)
 {
@@ -384,7 +384,7 @@ static uint64_t looked_since(struct thread *thread, const struct ahead_item *ite
 	if (!thread->ahead.looked || (thread->ahead.looked_key != item->key && !any))
 		return begin_ns;
 	thread->ahead.looked = false;
-	/* A pause between two checks of the queue may be a step, unless no item has come yet. */
+	/* If items have come before, a pause between two checks of the queue may be a step. */
 	if (asker && asker->told_count &&
 	    (thread->ahead.looked_apart || begin_ns > thread->ahead.looked_until_ns))
 		doubt_hand_over();
@@ -401,10 +401,7 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 
 	if (!asker || thread->ahead.asker == item->asker)
 		return item;
-	/*
-	 * The thread takes another item, and has put the last one nowhere. So it trains with its
-	 * items, if these are batches.
-	 */
+	/* The thread put its last item nowhere. So it trains with items, if these are batches. */
 	while (thread->ahead.held_count && (held = oldest_of(0, thread->tid))) {
 		if (ahead_is_proven(held->asker)) {
 			thread->ahead.takes = true;
@@ -419,7 +416,7 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 	item->end_ns = end_ns;
 	item->taker = thread->tid;
 	thread->ahead.held_count++;
-	/* The first item was taken by a call that began before dlprof followed the asker. */
+	/* The first item was taken by a call before the asker was followed. */
 	if (!asker->told_count && item->place == 2 && first->place == 1 && !first->taker) {
 		first->taker = thread->tid;
 		thread->ahead.held_count++;
@@ -478,7 +475,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 		return NULL;
 	if (item->place != asker->told_count + 1 || (asker->taker && asker->taker != thread->tid))
 		doubt_hand_over();
-	/* This thread trains with others' batches, so it asks loaders for its own use, too. */
+	/* This thread trains with batches of others, so it asks loaders for its own use, too. */
 	if (asker_of(thread->ahead.asker))
 		asker_of(thread->ahead.asker)->state = OWN;
 	asker->told_count = item->place;
@@ -502,7 +499,7 @@ static bool is_put_into(const void *key)
 	return false;
 }
 
-/* A wait for a known queue goes on though other queues are found empty, or futures not done. */
+/* A wait for a known queue goes on while other queues are empty, or futures not done. */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns)
 {
 	const bool again = thread->ahead.looked && thread->ahead.looked_key == key;
@@ -516,7 +513,7 @@ void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns,
 		thread->ahead.looked_begin_ns = begin_ns;
 	thread->ahead.looked = true;
 	thread->ahead.looked_key = key;
-	/* Other threads may take the core or the GIL before this thread can check again. */
+	/* This thread may check again late, as other threads may take the core or the GIL. */
 	thread->ahead.looked_until_ns = end_ns + AT_ONCE_NS + (end_ns - begin_ns);
 	if (thread->ahead.takes_within)
 		thread->ahead.looked_until_ns = UINT64_MAX;

@@ -35,7 +35,7 @@ struct ahead_item {
 	struct dlprof_event events[AHEAD_EVENT_MAX]; /* kind NONE: no record */
 };
 
-/* Flag of a second EPOCH record, which repeats the first one for the taker only. */
+/* Flag of a second EPOCH record, which repeats the first one for the taker. */
 #define AHEAD_EPOCH_AGAIN (1u << 31)
 
 /* Notes that the loader of DLPROF_BATCH_FN was asked: any thread may then be its prefetcher. */
@@ -59,8 +59,8 @@ bool ahead_take_epoch(uint32_t asker, uint64_t stream, struct dlprof_event *ret_
 bool ahead_is_proven(uint32_t asker);
 
 /*
- * Ends the holding back of records, as the asker trains itself or, if `doubtful`, as its batches
- * are handed on in a way that dlprof does not follow.
+ * Stops holding records back: the asker trains itself or, if `doubtful`, hands its batches on in a
+ * way that dlprof does not follow.
  */
 void ahead_give_up(struct thread *thread, bool doubtful);
 
@@ -74,8 +74,7 @@ bool ahead_has(const struct thread *thread);
 
 /*
  * Notes that the thread puts `object` into queue `key`, which holds `count` objects (UINT64_MAX:
- * unknown); if `object` is NULL, that it sets future `key`. Returns false if this does not count as
- * an item.
+ * unknown). If `object` is NULL, the thread sets future `key`. Returns false if this is no item.
  */
 bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		const struct ahead_parts *parts, uint64_t count);
@@ -88,7 +87,7 @@ void ahead_put_failed(struct thread *thread, const void *key, const void *object
 bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
 		 uint64_t end_ns);
 
-/* Called when a library says that the items have ended, for which the thread waited. */
+/* Called when a library says that the items have ended. The thread waited for this. */
 void ahead_ends(struct thread *thread, uint64_t begin_ns, uint64_t end_ns);
 
 /* Returns the next item that the thread trains with, or NULL. Call ahead_drop() after use. */
@@ -96,8 +95,8 @@ struct ahead_item *ahead_next(struct thread *thread);
 void ahead_drop(struct thread *thread, struct ahead_item *item);
 
 /*
- * Notes that queue `key` was empty (NULL: a future was not done). If the thread checks again at
- * once, the same wait goes on; a pause between the checks may be a step.
+ * Notes that queue `key` was empty (NULL: a future was not done). The wait goes on if the thread
+ * checks again at once. A pause between the checks may be a step.
  */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns);
 

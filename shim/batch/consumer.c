@@ -82,7 +82,7 @@ static uint64_t take_free_ns(struct thread *thread)
 	return ns;
 }
 
-/* Returns false if ahead.h holds the record back for the thread that trains with the batch. */
+/* Returns false if ahead.h holds the record back. */
 static bool push(struct thread *thread, const struct dlprof_event *event)
 {
 	if (unlikely(thread->ahead.asker)) {
@@ -208,7 +208,7 @@ static struct account *account_of(struct thread *thread)
 	return thread->account;
 }
 
-/* If different threads ask one iterator, they form a pool, and whichever is free asks next. */
+/* Threads that ask one iterator in turn form a pool: whichever is free asks next. */
 static void look_at_asker(struct consumer *consumer, const struct thread *thread)
 {
 	if (likely(consumer->asker == thread->tid) || !consumer->stream || thread->ahead.asker)
@@ -244,7 +244,7 @@ static void enter(struct consumer_wait *wait, struct thread *thread, uint64_t be
 	thread->wait_depth++;
 }
 
-/* Returns false if another thread began the wait. That thread's state must not be touched. */
+/* Returns false if another thread began the wait: its state must not be touched. */
 static bool leave(struct consumer_wait *wait, uint64_t end_ns)
 {
 	struct thread *thread = wait->thread;
@@ -275,7 +275,7 @@ bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns)
 
 static void add_iter(struct thread *thread, uint64_t begin_ns, uint64_t ns, uint64_t sample_ns)
 {
-	/* Adds a part of an iter(). Steps may lie between two parts, and do not count. */
+	/* iter() comes in parts. Steps may lie between two parts, and do not count. */
 	thread->iter_begin_ns = begin_ns - thread->iter_ns;
 	thread->iter_ns += ns;
 	thread->iter_sample_ns += sample_ns;
@@ -359,7 +359,7 @@ static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 	return thread;
 }
 
-/* Adds earlier waits, which ended with an exception and so have no records, to this wait. */
+/* Adds earlier waits that ended with an exception, and so have no records. */
 static void take_failed(struct thread *thread, struct dlprof_event *event)
 {
 	event->begin_ns -= thread->failed_ns;
@@ -529,7 +529,7 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 {
 	struct thread *thread = thread_get();
 
-	/* If an iterator is dropped within a wait or a load, this counts for that wait or load. */
+	/* The drop of an iterator within a wait or a load counts for that wait or load. */
 	if (!thread || !thread->wait_count || is_nested(thread) || thread->ahead.asker ||
 	    !consumer->stream || consumer->over)
 		return false;
@@ -537,7 +537,7 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 	return true;
 }
 
-/* Adds nothing to the stall account, because the training may have ended with this drop. */
+/* The training may have ended with this drop, so the account is left as it is. */
 void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 {
 	struct dlprof_event event = {

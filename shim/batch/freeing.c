@@ -14,7 +14,7 @@
 #define RETURN_NS   50000 /* longest time from a delivery to the first munmap() */
 /* longest time between two munmap()s of a batch */
 #define GAP_NS	    500000
-#define LATER_NS    1000000 /* munmap()s after a longer time are part of the loop body */
+#define LATER_NS    1000000 /* a munmap() after a longer pause is part of the loop body */
 
 /* Hash table of addresses; 0: free. If a bucket is full, the mapping is not followed. */
 static struct bucket {

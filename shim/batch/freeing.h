@@ -17,6 +17,6 @@ struct freeing {
 	uint64_t begin_ns;
 };
 
-/* Returns false if `address` is not of an older batch, or if the loop body may be what frees it. */
+/* Returns false if the loop body may be what frees `address`, or if no older batch has it. */
 bool freeing_begin(struct freeing *freeing, const void *address);
 void freeing_end(const struct freeing *freeing);

@@ -34,7 +34,7 @@ struct lane {
 	int64_t batch;
 	uint32_t generation;
 	struct scope_load load;
-	/* The thread's own values, restored after the load: it may be another loader's worker. */
+	/* The thread's values before the load, to restore: it may be another loader's worker. */
 	int32_t worker;
 	uint64_t thread_stream;
 	uint32_t thread_generation;
@@ -81,7 +81,7 @@ static bool wait_a_moment(uint32_t pid, int *nap_count)
 	return true;
 }
 
-/* Waits while another thread makes the first mark, so that this thread's mark is not lost. */
+/* Waits while another thread makes the first mark. Else this thread's mark would be lost. */
 static RARELY struct thread *enter_first(void)
 {
 	static _Atomic uint32_t holder;

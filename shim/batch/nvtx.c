@@ -112,7 +112,7 @@ static void begin(struct thread *thread, struct thread_range *range, const char 
 {
 	uint64_t now_ns = clock_now_ns();
 
-	/* The database tells a thread's ranges apart by when they begin, so that must differ. */
+	/* Ranges of a thread are told apart by their begin, so that must differ. */
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;
@@ -164,7 +164,7 @@ static int domain_push_ex(const void *domain, const struct attributes *attribute
 	return push(text_of(attributes));
 }
 
-/* Counts a range named in wide characters, since its pop will come, too, but does not record it. */
+/* Only counts a range that is named in wide characters, because its pop will come, too. */
 static int push_wide(const void *text)
 {
 	return push(NULL);

@@ -83,7 +83,7 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 	load->life = thread_life;
 	load->alone = false;
 	enter(thread, load);
-	/* Others' opens do not count: a worker's thread that sends batches opens files, too. */
+	/* Other threads' opens do not count: a worker's sending thread opens files, too. */
 	load->others_read =
 		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
@@ -117,7 +117,7 @@ static void add_others(const struct scope_load *load, const struct dlprof_counte
 		sums->storage_blocks = process_blocks - load->process_blocks;
 }
 
-/* Page faults may have taken all the time that the load neither ran nor was in a known call. */
+/* Counts page faults. They took at most the time that is not explained otherwise. */
 static void add_faults(struct thread *thread, uint32_t count, uint64_t duration_ns,
 		       const struct dlprof_load *sums)
 {
@@ -158,7 +158,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 
 	if (!thread_is_in_life(load->life))
 		return false;
-	/* Read the other threads' counters before this load ends and another one can begin. */
+	/* Read other threads' counters before this load ends: then another load may begin. */
 	alone = load->alone && unlikely(segment_others(thread->slot, others));
 	if (alone && load->others_read)
 		process_blocks = storage_of(RUSAGE_SELF).blocks;
@@ -179,7 +179,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 	add_faults(thread, storage.faults - load->storage.faults, event.duration_ns, sums);
 	if (alone)
 		add_others(load, others, process_blocks, sums);
-	/* If nothing was observed, the count is UINT32_MAX and not 0. */
+	/* UINT32_MAX: nothing was observed, which is not the same as 0. */
 	if (!sums->decode_count && !sums->decode_ns && (!decoders_reached || decoders_missed))
 		sums->decode_count = UINT32_MAX;
 	if (DELTA(DLPROF_CLASS_COLLATE, count))

@@ -33,7 +33,7 @@ struct stage {
 	struct stage_facts facts;
 	uint16_t parent;
 	uint32_t life;
-	/* Other stages or kernels run in its calls, so that their CPU time is not its own. */
+	/* Other stages or kernels run in its calls, and use part of their CPU time. */
 	atomic_bool has_inner;
 	uint64_t sent[STAGE_SUM_MAX];
 	/* Elements that a queue got and gave: counted by threads of all pipelines that have it. */
@@ -316,8 +316,8 @@ static uint32_t weigh(struct stage_sums *sums)
 
 /*
  * Returns the number of calls for which this one's CPU time stands, or 0 if it is not to be read.
- * As with weigh(), the choice must not depend on this call or on which calls were chosen before:
- * then long calls would be chosen more often than short ones, or less.
+ * Like weigh(), it must not look at this call or at the earlier choices, so that long calls are
+ * chosen as often as short ones.
  */
 static uint32_t weigh_cpu(const struct stage_call *call)
 {
@@ -557,8 +557,8 @@ static uint64_t take_sum(struct stage *stage, const uint64_t sums[STAGE_SUM_MAX]
 }
 
 /*
- * Replaces the CPU time of those calls where it was read by that of all calls. The ratio is that of
- * all windows so far, since a window's few calls may be long ones or short ones.
+ * Extends the CPU time of the measured calls to all calls, by the ratio of all windows so far. A
+ * window's few measured calls may all be long, or short.
  */
 static void extend_cpu(uint64_t sums[STAGE_SUM_MAX])
 {

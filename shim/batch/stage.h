@@ -24,9 +24,9 @@
 #define STAGE_UNNAMED UINT16_MAX /* the stage becomes known at the object's first call */
 
 /*
- * As in struct dlprof_stage_sum. OWN and READ are differences of estimates, so may fall. CPU is a
- * part of TIMED, which is the time in calls whose CPU time was read, times the calls for which they
- * stand.
+ * As in struct dlprof_stage_sum. OWN and READ are differences of estimates, so they may fall. TIMED
+ * is the time of the calls whose CPU time was read, and CPU is their CPU time; both are multiplied
+ * by the number of calls for which each call stands.
  */
 enum {
 	STAGE_ELEMENTS,
@@ -40,8 +40,8 @@ enum {
 };
 
 /*
- * A thread's sums of a stage, which only that thread writes. Of each round of calls one is timed;
- * what it adds is multiplied by the length of the round.
+ * A thread's sums of a stage. Only that thread writes them. One call of each round is timed, and
+ * counts for all calls of the round.
  */
 struct stage_sums {
 	alignas(64) _Atomic uint64_t values[STAGE_SUM_MAX];
@@ -86,9 +86,9 @@ void stage_put(const void *object, uint16_t number);
 void stage_forget(const void *object);
 
 /*
- * Begins a call of an object, unless that returns STAGE_NONE or STAGE_UNNAMED. stage_end() must
- * follow. If the call is not timed (weight 0), stage_count() may follow instead, else
- * stage_self.untimed must be raised.
+ * Begins a call of an object, unless that returns STAGE_NONE or STAGE_UNNAMED. Then stage_end()
+ * must follow. If the call is not timed (weight 0), it is enough to call stage_count(), or to raise
+ * stage_self.untimed.
  */
 uint16_t stage_begin(struct stage_call *call, const void *object);
 /* Begins an object's first call, which is timed. STAGE_NONE is not counted, but calls in it are. */
@@ -118,7 +118,7 @@ static inline void stage_count(const struct stage_call *call)
 }
 
 extern HIDDEN __thread struct stage_self {
-	/* The innermost timed call. Its address stays valid when an exception ended that call. */
+	/* Innermost timed call. The address stays valid after an exception. */
 	struct stage_call *top;
 	uintptr_t top_address;
 	struct ledger *ledger;

@@ -13,16 +13,16 @@
  */
 bool taker_asks(uint64_t stream);
 
-/* Ends this asker's holding back, see ahead_give_up(), and writes the records that were held. */
+/* Ends this asker's holding back (ahead_give_up()), and writes the held records. */
 void taker_gives_up(bool doubtful);
 
 /*
- * Called after this thread waited for `object` from queue `key` or, if it is NULL, for future
- * `key`. Returns false if `object` is not followed as an item of an asker.
+ * Called after this thread waited for `object` from queue `key` (`object` NULL: for future `key`).
+ * Returns false if it is no item of an asker.
  */
 bool taker_takes(const void *key, const void *object, uint64_t begin_ns, uint64_t end_ns);
 
-/* Called when queue `key` was found empty or, if `key` is NULL, some future was not done. */
+/* Called when queue `key` was empty (NULL: some future was not done). */
 void taker_found_none(const void *key, uint64_t begin_ns);
 
 /* Called when an asker's items ended, for which this thread waited since `begin_ns`. */

@@ -7,15 +7,15 @@
 #include "record/activate.h"
 
 /*
- * Set once an optimizer's step() was seen. While false, the time in optimizers is unknown and not
- * 0, since a step that torch.compile compiled calls no hooks.
+ * Set once an optimizer's step() was seen. Until then, time in optimizers is unknown, not 0: a step
+ * compiled by torch.compile calls no hooks.
  */
 static bool sees_optimizers HOT_DATA = false;
 static bool misses_optimizers HOT_DATA = false;	/* one was compiled, if not all of them */
 
 static OFTEN void book(struct thread_training *training, uint64_t now_ns)
 {
-	/* The wait may have begun before the last time that was booked. */
+	/* The wait may have begun before `since_ns`. */
 	const uint64_t ns = now_ns > training->since_ns ? now_ns - training->since_ns : 0;
 
 	if (training->part == DLPROF_PART_MAX)
@@ -122,7 +122,7 @@ static OFTEN struct thread_training *own(void)
 	return &thread->training;
 }
 
-/* Drops the time since a backward pass if optimizers are unseen: it may be an optimizer's time. */
+/* Drops the time since a backward pass if optimizers are unseen, as one may have used it. */
 static OFTEN void lead_to(struct thread_training *training, enum dlprof_part part)
 {
 	if (training->part != DLPROF_PART_MAX)
@@ -175,7 +175,7 @@ OFTEN void training_call_begin(struct training_call *call, enum dlprof_part part
 	enter(training, part, clock_now_ns());
 }
 
-/* If another batch came during the call, the time of the call counts in the step of that batch. */
+/* If another batch came during the call, the call counts in that batch's step. */
 OFTEN void training_call_end(const struct training_call *call)
 {
 	struct thread_training *training;

@@ -36,12 +36,9 @@ struct training_call {
 void training_call_begin(struct training_call *call, enum dlprof_part part);
 void training_call_end(const struct training_call *call);
 
-/*
- * Called around an optimizer's step(). The end is not called if step() raises, or after false,
- * which says that the call is not recorded.
- */
+/* Called around an optimizer's step(). The end is not called if step() raises, or after false. */
 bool training_optimizer_begin(void);
 void training_optimizer_end(void);
 
-/* Called when some optimizer is compiled, whose step() then is not seen, though others may be. */
+/* Called when some optimizer is compiled: its step() is then not seen. */
 void training_optimizer_compiled(void);

@@ -56,7 +56,7 @@ uint32_t activity_flags(void)
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = buffers_request();
-	/* CUPTI may have chosen our callback before another user came, so the buffer is shared. */
+	/* CUPTI may have called us before another user came. The buffer is then shared. */
 	if (*buffer && state_is_yielded())
 		buffers_share(*buffer);
 	*size = *buffer ? BUFFER_BYTES : 0;
@@ -105,7 +105,7 @@ static int enable_kinds(void)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
-/* Makes our settings or, if not `ours`, those of other users or the defaults. Leaves `keep`. */
+/* Makes our settings. If not `ours`, makes those of other users, or the defaults. Leaves `keep`. */
 static void set_up(bool ours, uint64_t keep)
 {
 	uint32_t count;
@@ -119,7 +119,7 @@ static void set_up(bool ours, uint64_t keep)
 		if (ours)
 			own.with_calls = count > 0;
 	}
-	/* Switches off records of cudaEventQuery() polling, which only 13 has, and nobody needs. */
+	/* Nobody needs records of cudaEventQuery() polling, which only 13 has. */
 	if (cupti.ActivityEnableAllSyncRecords && cupti.version >= CUPTI_VERSION_13_0)
 		cupti.ActivityEnableAllSyncRecords(ours ? 0 : activity_others.sync_records);
 }
@@ -134,7 +134,7 @@ int activity_arm(void)
 {
 	int r;
 
-	/* CUPTI is not told that its buffers are zeroed: other users would then have to do it. */
+	/* Other users would have to zero their buffers if we told CUPTI that ours are zeroed. */
 	r = cupti.ActivityRegisterCallbacks(activity_request, activity_complete);
 	if (r != 0)
 		return r;
@@ -159,7 +159,7 @@ void activity_yield(uint64_t keep)
 {
 	if (!state_yield(clock_now_ns()))
 		return;
-	/* Operations that still run come with a later flush by the other user. */
+	/* Operations that still run come with the other user's flush. */
 	cupti.ActivityFlushAll(0);
 	activity_disarm(keep);
 	state_wake();

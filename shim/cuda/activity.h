@@ -40,7 +40,7 @@ void activity_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		       size_t valid_size);
 extern HIDDEN cupti_complete_function *_Atomic activity_their_complete;
-/* when another user's forced flush, still under way, began; 0: none is */
+/* begin of another user's forced flush that is still under way; 0: none is */
 extern HIDDEN _Atomic uint64_t activity_forced_ns;
 /* Called with each returned buffer that buffers_share() marked. */
 extern HIDDEN void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
@@ -49,5 +49,5 @@ extern HIDDEN void (*_Atomic activity_share)(void *context, uint32_t stream, con
 /* Asks CUPTI for its buffers. `forced`, only at the end: also with operations that still run. */
 void activity_flush(bool forced);
 
-/* Mutes our hooks in this thread: what CUPTI reads in a call of ours is no data of the training. */
+/* Mutes our hooks in this thread, as what CUPTI reads is no data of the training. */
 void activity_mute(bool muted);

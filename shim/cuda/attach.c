@@ -163,7 +163,7 @@ static void begin_cupti(void)
 	if (!armed)
 		return;
 	manners_begin();
-	/* The thread below may begin later than the first batch, so coverage begins here. */
+	/* The writing thread may begin after the first batch, so coverage begins here. */
 	coverage_begin(began_ns);
 	if (writer_start() != 0) {
 		activity_disarm(0);

@@ -23,7 +23,7 @@ uint8_t *buffers_request(void);
 
 bool buffers_is_ours(const uint8_t *buffer);
 
-/* Mark one buffer, or all that CUPTI has, since they may now have records of another user. */
+/* Mark one buffer, or all that CUPTI has: they may have another user's records from now on. */
 void buffers_share(const uint8_t *buffer);
 void buffers_share_out(void);
 bool buffers_is_shared(const uint8_t *buffer);
@@ -45,15 +45,15 @@ void buffers_free(uint8_t *buffer, uint64_t reached_ns);
 uint64_t buffers_complete_ns(uint64_t now_ns);
 
 /*
- * Returns true and its time for each newly lost buffer. A buffer is lost if CUPTI gave back a later
- * one of its thread BUFFER_LOST_NS ago, or if it is older than a forced flush (0: none).
+ * Returns true, and a newly lost buffer's time. A buffer is lost if CUPTI gave back a later one of
+ * its thread BUFFER_LOST_NS ago, or if it is older than a forced flush (0: none).
  *
- * A stream runs its work in order, so launches in a lost buffer ran before those in the next. One
- * risk remains: a stream that is in the lost buffer only.
+ * A stream's work runs in order, so launches in a lost buffer ran before those in the next one. A
+ * stream that is only in the lost buffer is a remaining risk.
  */
 bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret_end_ns);
 
 uint32_t buffers_out(void);
 
-/* Returns the most records that may be lost because buffers were reused before they were read. */
+/* Returns the most records that may be lost, as buffers were reused before they were read. */
 uint64_t buffers_dropped(void);

@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 
-/* A look that is further from its expected time begins a new stretch (see clock_map.h). */
+/* A reading that is further from its expected time begins a new section (see clock_map.h). */
 #define SLACK_NS 1000000
 #define NOWHERE  (INT64_MIN / 2)
-#define REACH_NS 10000000000   /* a time may be this much before the first look of its stretch */
-#define OLD_NS   3600000000000 /* a time may be this much before the oldest look in the map */
-#define LATE_NS  2000000       /* a time may be this much after the last look */
+#define REACH_NS 10000000000   /* a time may be this much before the first reading of its section */
+#define OLD_NS   3600000000000 /* a time may be this much before the oldest reading in the map */
+#define LATE_NS  2000000       /* a time may be this much after the last reading */
 
 static const struct clock_pair *pair_at(const struct clock_map *map, uint32_t number)
 {
@@ -20,7 +20,7 @@ static uint32_t oldest(const struct clock_map *map)
 	return map->count > CLOCK_MAP_PAIRS ? map->count - CLOCK_MAP_PAIRS : 0;
 }
 
-/* Returns how fast our clock runs relative to CUPTI's, between two looks. */
+/* Returns how fast our clock runs relative to CUPTI's, between two readings. */
 static double slope(const struct clock_pair *a, const struct clock_pair *b)
 {
 	int64_t cupti_ns = (int64_t)(b->cupti_ns - a->cupti_ns);
@@ -28,9 +28,9 @@ static double slope(const struct clock_pair *a, const struct clock_pair *b)
 	return cupti_ns > 0 ? (double)(int64_t)(b->mono_ns - a->mono_ns) / (double)cupti_ns : 1;
 }
 
-#define BASE_NS 500000000 /* closer looks tell little about the clock's speed */
+#define BASE_NS 500000000 /* closer readings tell little about the clock's speed */
 
-/* Returns the slope from a look to the next one; for the newest look, that of the last BASE_NS. */
+/* Returns the slope from a reading to the next; for the newest one, that of the last BASE_NS. */
 static double slope_at(const struct clock_map *map, uint32_t number)
 {
 	const struct clock_pair *pair = pair_at(map, number), *before = NULL;
@@ -65,7 +65,7 @@ static bool is_first(const struct clock_map *map, uint64_t mono_ns, uint64_t cup
 	if (!before || map->broken || cupti_ns <= before->cupti_ns)
 		return true;
 	off = project(map, map->count - 1, cupti_ns) - (int64_t)mono_ns;
-	/* The second look of a stretch always fits, as it is what tells the clock's speed. */
+	/* The second reading of a section always fits, as it tells the clock's speed. */
 	return !before->first && (off > SLACK_NS || off < -SLACK_NS);
 }
 
@@ -90,7 +90,7 @@ void clock_map_break(struct clock_map *map)
 	map->broken = true;
 }
 
-/* If `far`, a stretch includes REACH_NS before its first look: CUPTI may convert times late. */
+/* If `far`, a section includes REACH_NS before its first reading: CUPTI may convert times late. */
 static bool find(const struct clock_map *map, uint64_t cupti_ns, bool far, uint64_t *ret_mono_ns)
 {
 	for (uint32_t i = map->count; i-- > oldest(map);) {

@@ -106,8 +106,8 @@ static bool is_behind(uint64_t ns)
 
 /*
  * Returns true if the host launched more than CUPTI's buffers hold, and long after the last
- * operation that was read. Buffers return only when full: at 300 kernels a second after 4 s, at one
- * after 20 minutes.
+ * operation that was read. Buffers come back only when full: after 4 s at 300 kernels a second,
+ * after 20 minutes at one.
  */
 static bool is_silent(void)
 {
@@ -117,7 +117,7 @@ static bool is_silent(void)
 	       launches > buffers_out() * BUFFER_RECORDS_MOST;
 }
 
-/* Begins a gap at the end of the last operation that CUPTI reported, as all before is known. */
+/* Begins a gap at the end of the last operation that was read, as all before is known. */
 static void begin_silence(void)
 {
 	const uint64_t newest_ns = reader_times.newest_ns;
@@ -125,7 +125,7 @@ static void begin_silence(void)
 	begin_gap(newest_ns > own.began_ns ? newest_ns : own.began_ns, "CUPTI reports nothing");
 }
 
-/* Begins or ends a silence: another user took CUPTI's buffers or disabled kinds unnoticed. */
+/* Begins or ends a silence: another user took CUPTI's buffers, or disabled kinds, unnoticed. */
 static void look_for_silence(void)
 {
 	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = reader_times.newest_ns;
@@ -137,7 +137,7 @@ static void look_for_silence(void)
 	if (heard) {
 		own.heard_launches = cudart_launch_count();
 		own.silent_periods = 0;
-		/* Operations launched during the silence were in no buffer, so they are lost. */
+		/* Operations launched during the silence were in no buffer, and so are lost. */
 		if (!own.others)
 			end_gap(newest_ns);
 	} else if (!is_silent()) {
@@ -182,7 +182,7 @@ static void tell(uint64_t complete_ns)
 void coverage_tell(void)
 {
 	look_for_end_of_others();
-	/* The last launch is in no buffer of CUPTI's, so nothing proves that all is known. */
+	/* CUPTI has no buffer with the last launch, so nothing proves that all is known. */
 	if (!own.gap && !buffers_out() && is_behind(MS))
 		return;
 	tell(buffers_complete_ns(clock_now_ns()) - reader_times.lag_ns);

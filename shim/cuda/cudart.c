@@ -74,7 +74,7 @@ static struct thread *enter(void)
 	return thread;
 }
 
-/* Called after the real call, since a program's first launch starts CUDA, and so attach.c. */
+/* Called after the real call: a program's first launch starts CUDA, and so attach.c. */
 void cudart_launch(uint32_t graph)
 {
 	struct thread *thread;

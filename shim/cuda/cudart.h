@@ -2,9 +2,9 @@
 /*
  * cudart.h - records the host's calls of libcudart, by import slots.
  *
- * With CUPTI, these calls only show when CUPTI is silent. Without CUPTI, they are all that is
- * recorded: calls of programs that use the driver (XLA, Triton, CuPy), and of libraries with a
- * libcudart of their own (cuBLAS, cuDNN, NCCL), are not observed.
+ * With CUPTI, these calls only show when CUPTI is silent. Without CUPTI, nothing else is recorded:
+ * not the calls of programs that use the driver (XLA, Triton, CuPy), nor those of libraries with a
+ * libcudart of their own (cuBLAS, cuDNN, NCCL).
  */
 #pragma once
 
@@ -32,8 +32,8 @@ enum {
 extern HIDDEN __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 
 /*
- * Returns true for the outermost wrapper, which alone records, as TensorFlow's own functions call
- * ours. A cudart_frame that longjmp() left behind lies lower on the stack.
+ * Returns true for the outermost wrapper. It alone records, as TensorFlow's own functions call
+ * ours. A cudart_frame that longjmp() left behind is lower on the stack.
  */
 static inline bool cudart_begin(uintptr_t frame)
 {

@@ -7,7 +7,7 @@
 #include "cuda/clock_map.h"
 #include "cuda/cupti.h"
 
-/* number of readings for a look: the quickest pair counts */
+/* readings of both clocks, of which the quickest pair counts */
 #define BRACKETS     30
 #define BRACKETS_FEW 3
 
@@ -47,7 +47,7 @@ void cupti_clock_look(bool anew)
 		clock_map_break(&map);
 	if (!look_once())
 		return;
-	/* After a clock change, take a second look to learn how fast it runs. */
+	/* After a clock change, a second reading tells how fast it runs. */
 	sys_nap(20000000);
 	look_once();
 	rate = clock_map_rate(&map);

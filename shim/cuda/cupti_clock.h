@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cupti_clock.h - reads CUPTI's clock and ours together: a look (clock_map.h). */
+/* cupti_clock.h - reads CUPTI's clock and ours together, for clock_map.h. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Adds a look if due (clock_map.h). `anew`: CUPTI's clock may be another one than before. */
+/* Adds a reading if due. `anew`: CUPTI's clock may be another one than before. */
 void cupti_clock_look(bool anew);
 
-/* Adds a look only if CUPTI's clock was changed since the last look. */
+/* Adds a reading only if CUPTI's clock was changed since the last one. */
 void cupti_clock_check(void);
 
 /* Converts an operation's times to CLOCK_MONOTONIC. Returns false if they are impossible. */

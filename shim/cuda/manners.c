@@ -29,7 +29,7 @@ static struct {
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
 	_Atomic bool clock_changed;
-	_Atomic bool ours_set; /* we gave way, but CUPTI still has our callbacks */
+	_Atomic bool ours_set; /* we gave way, but CUPTI still calls our callbacks */
 	cupti_request_function *_Atomic request;
 } theirs;
 
@@ -96,7 +96,7 @@ uint32_t manners_buffers_out(void)
 	return theirs.buffers_out;
 }
 
-/* Requests a buffer of the other user, so that its records do not get into ours. */
+/* Requests a buffer of the other user, into which its records go. */
 static void request_theirs(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	theirs.request(buffer, size, max_records);
@@ -117,21 +117,16 @@ static void complete_theirs(void *context, uint32_t stream, uint8_t *buffer, siz
 }
 
 /*
- * Copies another user's records out of a buffer of ours.
+ * Copies another user's records out of a buffer of ours, into one of the user's.
  *
- * A thread's records go into its buffer until that is full, so another user's records may land in
- * our buffers for long. That user gets a copy, in a buffer of its own.
+ * CUPTI fills a thread's buffer before it requests another, so another user's records may be in our
+ * buffers for long. Only marked buffers are copied. Before CUPTI hears of a user, we mark the
+ * buffers that CUPTI has, and from then on each buffer that CUPTI requests. A request lists its
+ * buffer before it checks for a user, and we note the user before we mark the listed buffers, so
+ * none is missed. A buffer keeps its mark, as it may come back when CUPTI is ours again: torch's
+ * profiler flushes CUPTI seconds after it disabled its kinds.
  *
- * Marked buffers are copied. Before CUPTI hears of a user, we mark the buffers that CUPTI has, then
- * also those that CUPTI requests. Neither side misses the other (sequentially consistent): a
- * request first lists its buffer and then checks for a user; we first note the user and then check
- * the buffers. So an unmarked buffer came back before the user's first record.
- *
- * A mark stays with its buffer, which may come back when CUPTI is ours again: torch's profiler
- * flushes CUPTI seconds after it disabled its kinds.
- *
- * No record comes twice. The copy also has records from before and after the user's time, but the
- * user finds such records in its own buffers, too, and selects by time.
+ * The copy also has records from before and after the user's time. The user selects by time.
  */
 static void share_with_them(void *context, uint32_t stream, const uint8_t *buffer,
 			    size_t valid_size)
@@ -151,11 +146,11 @@ static void share_with_them(void *context, uint32_t stream, const uint8_t *buffe
 }
 
 /*
- * The stand-in: an empty buffer of the other user, which we give back when it flushes CUPTI.
+ * The empty buffer of the other user, which we give back when the user flushes CUPTI.
  *
  * torch's profiler assumes that nothing was recorded if CUPTI has none of its buffers, though its
- * records may all be in ours. Only the writing thread requests a stand-in, because a thread of the
- * user may hold the lock that the request needs.
+ * records may be in ours. Only the writing thread requests this buffer, because the user's threads
+ * may hold the lock that the request takes.
  */
 static struct {
 	uint8_t *_Atomic buffer;
@@ -214,7 +209,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
-	/* Note this first, so that a thread that takes CUPTI back sees that it must not. */
+	/* Note this first: a thread that takes CUPTI back must see it. */
 	note_change();
 	activity_yield(theirs.kinds);
 	buffers_share_out();
@@ -228,7 +223,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
-/* Gives CUPTI to another user that makes calls again, as users register callbacks only once. */
+/* Gives CUPTI to another user that calls again, as users register callbacks only once. */
 static void give_back(void)
 {
 	if (state_mode() != STATE_CUPTI || !theirs.registered)

@@ -2,18 +2,20 @@
 /*
  * manners.h - gives way to another user of CUPTI in this process, such as torch.profiler.
  *
- * CUPTI has one place for the callbacks of buffers, and one list of enabled kinds. We export the
- * functions that set these, and make dlsym() return ours, to notice other users; what they ask for
- * is done. What other users can see of our calls, and how we undo it when they come:
+ * CUPTI has one place for the callbacks of buffers, and one list of enabled kinds. To notice other
+ * users, we export the functions that set these, and dlsym() returns ours. What other users can see
+ * of our calls, and how we undo it when they come:
  *
- *     cuptiSubscribe: cuptiUnsubscribe at once, so that the only place is free.
- *     cuptiActivityRegisterCallbacks: theirs are set, by themselves or by manners_restore().
- *     cuptiActivityEnable: cuptiActivityDisable, but for their kinds, and in 13.0.0 (may hang).
- *     cuptiActivityEnable of GRAPH_TRACE cannot be undone, so it is used only at level graphs.
- *     cuptiActivityEnableRuntimeApi, ...DriverApi (level api): the same with 0, but for theirs.
- *     cuptiSetThreadIdType (level api), cuptiActivityEnableAllSyncRecords (13): theirs, or default.
- *     cuptiActivityGetNumDroppedRecords resets the count: not called while they are there.
- *     cuptiActivityFlushAll: they get buffers sooner. Forced only at the end (unfinished.h).
+ * - cuptiSubscribe: cuptiUnsubscribe at once, so that the only place is free.
+ * - cuptiActivityRegisterCallbacks: the user's are set, by the user or by manners_restore().
+ * - cuptiActivityEnable: cuptiActivityDisable of kinds that the user does not want. Not in 13.0.0,
+ *   where this may hang.
+ * - cuptiActivityEnable of GRAPH_TRACE cannot be undone, and is used at level graphs only.
+ * - cuptiActivityEnableRuntimeApi, ...DriverApi (level api): disabled, as kinds are.
+ * - cuptiSetThreadIdType (level api), cuptiActivityEnableAllSyncRecords (13): the user's setting,
+ *   or the default.
+ * - cuptiActivityGetNumDroppedRecords resets the count: not called while a user is there.
+ * - cuptiActivityFlushAll: users get buffers sooner. Forced only at the end (unfinished.h).
  *
  * Never called: cuptiFinalize, cuptiActivityRegisterTimestampCallback, cuptiActivitySetAttribute,
  * cuptiActivityFlushPeriod. We give way to a user who makes threads share buffers. We do not notice
@@ -35,8 +37,9 @@ void manners_restore(void);
 bool manners_take_clock_change(void);
 
 /*
- * Requests an empty buffer from torch's profiler, to return it when the profiler flushes CUPTI:
- * without one at its end, it would read no records. The writing thread calls this often.
+ * Requests an empty buffer from torch's profiler, to return it when the profiler flushes CUPTI.
+ * Without a buffer at its end, the profiler would read no records. The writing thread calls this
+ * often.
  */
 void manners_stand_in(void);
 

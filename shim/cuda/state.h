@@ -36,7 +36,7 @@ bool state_is_armed(void);
 bool state_is_yielded(void);
 void state_arm(void);
 
-/* Notes that another user takes the buffers. Returns true if they were ours. */
+/* Notes that another user takes the buffers. Returns true if they were ours before. */
 bool state_yield(uint64_t now_ns);
 
 /* Returns when another user took CUPTI's buffers; 0: none did, or they were regained. */

@@ -6,7 +6,9 @@
 static struct {
 	struct {
 		uint64_t end_ns;
-		/* when a flush cut off an operation of this stream that still runs; 0: none */
+		/*
+		 * time of the flush that cut off a still running operation of this stream; 0: none
+		 */
 		uint64_t forced_ns;
 	} streams[STREAMS];
 	/* start of the gap that unfinished_begins() has not returned yet; 0: none */
@@ -26,7 +28,7 @@ void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64
 
 	if (end_ns > own.streams[i].end_ns)
 		own.streams[i].end_ns = end_ns;
-	/* Buffers come in any order, so this may be an operation from before the flush. */
+	/* Buffers come in any order, so this operation may have begun before the flush. */
 	if (!own.streams[i].forced_ns || begin_ns < own.streams[i].forced_ns)
 		return;
 	own.streams[i].forced_ns = 0;

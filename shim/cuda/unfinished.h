@@ -2,8 +2,8 @@
 /*
  * unfinished.h - operations that another user's forced flush cut off, so they have no end.
  *
- * Each leaves a gap: from the end of the last operation in its stream until the next one begins. If
- * none comes, the gap ends after UNFINISHED_LONGEST_NS. For the writing thread.
+ * Each leaves a gap, from the end of the stream's last operation to the begin of its next one, or
+ * for at most UNFINISHED_LONGEST_NS. For the writing thread.
  */
 #pragma once
 

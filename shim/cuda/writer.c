@@ -45,7 +45,7 @@ static void take_back(void)
 	reader_resume(clock_now_ns());
 	if (activity_arm() == 0) {
 		state_arm();
-		/* If another user has come meanwhile, let its settings follow ours, and so win. */
+		/* If another user has come meanwhile, its settings must follow ours, and so win. */
 		if (!manners_is_free(clock_now_ns())) {
 			activity_yield(UINT64_MAX);
 			manners_restore();
@@ -119,7 +119,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		/* Find out before reading, so that all records up to now will be read. */
+		/* Ask before reading: then all records up to now will be read. */
 		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();
@@ -167,7 +167,7 @@ static void call_at_exit(void)
 		at_exit(finish_at_exit, NULL, NULL);
 }
 
-/* Starts the writing thread. Looks functions up, since only programs with CUDA need them. */
+/* Starts the writing thread. Looks functions up, as programs without CUDA do not need them. */
 int writer_start(void)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =

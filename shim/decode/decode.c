@@ -65,7 +65,7 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 #define END_BUFFER	  buffer_end(&unit, data, size, result == 0)
 #define END_BUFFER_PTR	  buffer_end(&unit, data, size, result != NULL)
 #define END_PIECE	  piece_end(&unit, handle, data, size, size, result)
-/* For functions to which the caller gives all data, from the beginning, at each call. */
+/* For functions that get all data, from its beginning, at each call. */
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
 /* `first`: the call decoded the image's first part; `whole`: all parts. `done`: it did not fail. */

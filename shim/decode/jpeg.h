@@ -28,7 +28,7 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 	return true;
 }
 
-/* Returns how many bytes were taken since `before` was next; all if the buffer was refilled. */
+/* Returns the bytes taken since `before` was next. If the buffer was refilled, returns all. */
 static inline uint64_t jpeg_taken(const void *next, const void *before, uint64_t before_bytes)
 {
 	uintptr_t taken = (uintptr_t)next - (uintptr_t)before;
@@ -54,10 +54,10 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 	image->input_bytes = source->left;
 }
 
-/* The image whose buffer may be refilled at any row, so each row checks its input; NULL: none. */
+/* The image whose buffer any row may refill, so that each row checks its input; NULL: none. */
 static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec")));
 
-/* Returns true if the buffer ends like a JPEG. Only buffers in known Python calls are trusted. */
+/* Returns true if the buffer ends like a JPEG. Only buffers of known Python calls are trusted. */
 static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source *source)
 {
 	return thread->boundary_address && source && source->left >= 2 &&

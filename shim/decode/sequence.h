@@ -2,9 +2,9 @@
 /*
  * sequence.h - an image that takes many calls of its library, known by the library's handle.
  *
- * All time from the start of its pixels to their end counts as the image's, except operations that
- * are timed by themselves, such as reads. An image has no time if it ends in another thread, load
- * or Python call than it began in, or never.
+ * An image's time runs from the start of its pixels to their end, without operations that are timed
+ * by themselves, such as reads. An image has no time if it ends in another thread, load or Python
+ * call than it began in.
  */
 #pragma once
 

@@ -32,8 +32,8 @@ static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 }
 
 /*
- * Returns true if the image is counted elsewhere: by an enclosing Python call (Pillow for a PNG,
- * HDF5 for a data set), or as an image that has begun and not ended.
+ * Returns true if the image counts elsewhere: for an enclosing Python call (Pillow for a PNG, HDF5
+ * for a data set), or as an image that has not ended.
  */
 static OFTEN bool is_part_of_image(const struct thread *thread)
 {

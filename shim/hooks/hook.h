@@ -102,7 +102,7 @@ bool hook_open_begin(struct span *span);
 bool hook_close_begin(struct span *span, int fd);
 bool hook_read_begin(struct span *span, int fd);
 
-/* Begin a read, or a write, of what is no file. It counts as a wait, and only within loads. */
+/* Begin a read or write of a pipe or the like. It counts as a wait, and only within loads. */
 bool hook_pipe_begin(struct span *span, int fd);
 bool hook_write_begin(struct span *span, int fd);
 
@@ -122,8 +122,8 @@ static inline bool hook_wait_begin(struct span *span)
 }
 
 /*
- * Begins a wait without a time limit. Within a decoder, which waits for its threads, this counts as
- * decoding. A wait with a limit never does, as the interpreter waits for its lock in this way.
+ * Begins a wait without a time limit. Within a decoder, which waits for its threads, it counts as
+ * decoding. A wait with a limit does not, as the interpreter waits for its lock in this way.
  */
 static inline bool hook_join_begin(struct span *span)
 {

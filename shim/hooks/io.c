@@ -17,7 +17,7 @@ static inline bool has_slot(void)
 	return likely(thread && thread->life == thread_life);
 }
 
-/* Claims no slot yet, as slots take disk space, and a worker's sending thread opens no data. */
+/* Takes no slot yet: slots take disk space, and a worker's sending thread opens no data. */
 OFTEN bool hook_open_begin(struct span *span)
 {
 	span->fd = -1;
@@ -30,7 +30,7 @@ OFTEN bool hook_open_begin(struct span *span)
 	return true;
 }
 
-/* Claims the slot for a thread's first data file. */
+/* Takes the slot for a thread's first data file. */
 static RARELY bool begin_now(struct span *span)
 {
 	const uint64_t begin_ticks = span->begin_ticks;
@@ -69,7 +69,7 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 
 	if (unlikely(!activate_on()))
 		return;
-	/* Whoever makes the file holds the lock that it stands for. */
+	/* A file may stand for a lock, which its maker holds. */
 	if (unlikely(is_new) && (fd >= 0 || errno == EEXIST) && thread_loading() &&
 	    segment_is_own())
 		waits_try(thread_loading(), path, fd < 0);

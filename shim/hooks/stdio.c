@@ -72,7 +72,7 @@ uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *li
 	return hook_stream_bytes(stream, newline ? (size_t)(newline - line) + 1 : (size_t)size - 1);
 }
 
-/* If the seek made libc read, the buffer is the block around the new place. */
+/* If the seek made libc read, the buffer holds the block around the new place. */
 uint64_t hook_stream_seek_bytes(const struct hook_stream *stream)
 {
 	const FILE *file = stream->file;
@@ -110,7 +110,7 @@ HOOK_EXPORT void rewind(FILE *file)
 	span_end(&span, hook_stream_seek_bytes(&stream), false);
 }
 
-/* Has the real function read single bytes, as it does not report a partial last element. */
+/* The real function reads single bytes, as it does not report a partial last element. */
 #define DEFINE_FREAD(hook_name, params, all, single)                                               \
 	static __attribute__((noinline)) size_t recorded_##hook_name params                        \
 	{                                                                                          \

@@ -10,9 +10,9 @@
 /*
  * Holds thread_life while this process records, else 0.
  *
- * The kernel wipes the page in every forked child, so no child writes into its parent's rings.
- * gVisor does not. There, libc's fork() calls activate_forked(), and a child made without libc is
- * found by its pid before it writes a record.
+ * The kernel wipes the page in every forked child, so that no child writes into its parent's rings.
+ * gVisor does not: there, fork() of libc calls activate_forked(), and other children are found by
+ * their pid before they write a record.
  */
 extern HIDDEN const volatile uint32_t *activate_cell;
 extern HIDDEN bool activate_unwiped;

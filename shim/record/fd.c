@@ -317,7 +317,7 @@ OFTEN enum fd_kind fd_learn(int fd, mode_t mode)
 	if (!known || atomic_load_explicit(known, memory_order_relaxed) != FD_NAMED)
 		return FD_UNKNOWN;
 	kind = kind_of_mode(mode);
-	/* A vfork child may come here, but spoils the kind of at most one descriptor. */
+	/* A vfork child may come here, and spoil the kind of one descriptor. */
 	return atomic_compare_exchange_strong(known, &expected, (uint8_t)kind) ? kind : FD_UNKNOWN;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quick.h - times the usual read inline: short, of the same file as before, without timed calls.
+ * quick.h - times the usual read inline: a short one, of the same file as before, without timed
+ * calls inside.
  *
- * All other reads are left to span.h, before anything is counted.
+ * span.h does all other reads, before anything is counted.
  */
 #pragma once
 
@@ -39,7 +40,7 @@ static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 	return true;
 }
 
-/* Takes over from quick_end() in rare cases. Returns `bytes`, so that callers need not save it. */
+/* Takes over from quick_end() in rare cases. Returns `bytes`, which its caller need not save. */
 int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name);
 
 /* Ends a read. `bytes` < 0: the call failed. */

@@ -257,8 +257,8 @@ static void note_number(const char *key, int64_t number)
 }
 
 /*
- * All ranks of a job must note the same id: the job's own or, without one, that of the process that
- * started the ranks of this machine.
+ * All ranks of a job must note the same id: that of the job, or of the process that started the
+ * ranks of this machine.
  */
 static void note_job(void)
 {

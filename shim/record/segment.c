@@ -18,7 +18,7 @@
 struct segment {
 	struct dlprof_segment *shared;
 	char path[656];
-	/* for each part, bits of the slots that have disk blocks for it */
+	/* for each part, bits of the slots that have its disk blocks */
 	_Atomic uint32_t reserved[SEGMENT_PART_MAX];
 };
 
@@ -27,7 +27,7 @@ static struct {
 	_Atomic uint32_t count;
 	_Atomic uint32_t growing;
 	_Atomic uint32_t claims;
-	/* No segment can be added. Until retry_ns, no free slot is searched for, either. */
+	/* No segment can be added, and no free slot is searched for until retry_ns. */
 	_Atomic bool full;
 	_Atomic uint64_t retry_ns;
 	_Atomic uint64_t reserve_ns; /* a full disk is not asked again before this time */

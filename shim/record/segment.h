@@ -25,7 +25,7 @@ struct segment_claim {
 	uint32_t tid;
 };
 
-/* Claims a slot, maybe in a new segment. Returns false and counts a loss if there is no room. */
+/* Takes a slot, maybe in a new segment. Returns false and counts a loss if there is no room. */
 bool segment_claim(struct segment_claim *claim);
 
 enum segment_part {

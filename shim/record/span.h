@@ -48,7 +48,7 @@ static inline void span_pop(struct thread *thread, uint64_t ticks)
 {
 	struct thread_frame *outer = --thread->frame;
 
-	outer->inner_ticks += ticks;	/* also in frames[0], which saves a test */
+	outer->inner_ticks += ticks;	/* also for frames[0], which saves a test */
 }
 
 /* Begins a span. After false, do not call span_end(). The caller sets fd, path, name, uncounted. */

@@ -24,8 +24,8 @@ static struct dlprof_stack *take_place(void)
 }
 
 /*
- * The kernel copies, up to the first unmapped page: another thread may unmap what lies behind the
- * stack, and a sanitizer may report a memcpy(). Returns how many bytes were copied.
+ * Copies up to the first unmapped page, and returns the number of bytes. The kernel copies, as
+ * another thread may unmap pages, and a sanitizer may report a memcpy().
  */
 static uint32_t copy(void *target, uintptr_t source, size_t size)
 {

@@ -147,7 +147,7 @@ static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *
 		find_lightest(top, place / BLOCK);
 }
 
-/* Replaces the tally with the least time. This time stays, as the new tally's error_ns. */
+/* Replaces the tally with the least time, which becomes the new tally's error_ns. */
 static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const char *name,
 						uint64_t class, uint16_t tag)
 {
@@ -300,7 +300,7 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	char path[FD_PATH_BYTES];
 
 	tally_settle(thread);
-	/* Invalidate the visit first: a signal handler must not find it half changed. */
+	/* Invalidate the last file first: a signal handler must not find it half changed. */
 	visit->quick = &thread_no_version;
 	atomic_signal_fence(memory_order_seq_cst);
 	visit->fd = fd;

@@ -39,7 +39,7 @@ void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid)
 	thread->tid = tid;
 	thread->ring = slot->near;
 	thread->ring_capacity = DLPROF_NEAR_CAPACITY;
-	/* Go on in the far ring if the slot's earlier thread already used that ring. */
+	/* Go on in `far` if the slot's earlier thread already used it. */
 	if (slot->far_from)
 		thread_use_far(thread);
 	thread->worker = -1;
@@ -93,7 +93,7 @@ OFTEN bool thread_is_in_life(uint32_t life)
 	return likely(activate_on() && life == thread_life);
 }
 
-/* Makes the record at `head` the first of the far ring. Returns false if that is full, too. */
+/* Moves on to `far`, from the record at `head` on. Returns false if `far` is full, too. */
 static RARELY bool thread_grow(struct thread *thread, uint64_t head)
 {
 	struct dlprof_slot *slot = thread->slot;

@@ -43,7 +43,7 @@ struct thread_visit {
 	const _Atomic uint32_t *quick;
 	struct dlprof_tally *file;
 	struct dlprof_tally *folder;
-	/* First file of this sample, and first file of the sample before; NULL: none. */
+	/* First file of this sample, and of the sample before; NULL: none. */
 	const struct dlprof_tally *sample_first, *sample_before;
 	uint64_t count, ns, bytes;	/* the file's sums that its folder has already got */
 };
@@ -81,7 +81,6 @@ struct thread_place {
 	uint32_t depth, load_depth, generation, task;
 };
 
-/* An image that takes several calls (decode/sequence.h). */
 struct thread_image {
 	/* Read for each row of pixels, so all in one cache line: */
 	alignas(64) const void *handle;
@@ -127,7 +126,6 @@ struct thread_range {
 	char label[DLPROF_MARK_BYTES];
 };
 
-/* Parts of a wait for a batch. */
 struct thread_parts {
 	uint64_t sample_ns;
 	/* fetches of tensors since the last message began to arrive */
@@ -138,18 +136,17 @@ struct thread_parts {
 	bool is_iter;
 };
 
-/* The batch whose step the thread is in; stream 0: none. */
+/* The batch in whose step the thread is; stream 0: none. */
 struct thread_batch {
 	uint64_t stream;
 	uint32_t generation, task;
 	bool is_over;
 };
 
-/* Parts of the current step. */
 struct thread_training {
 	struct thread_batch batch;
 	struct thread_batch outer; /* batch of the loop around this one */
-	/* From here on all is in two cache lines, which a step has evicted before each part. */
+	/* Two cache lines from here on, which a step has evicted before each part. */
 	/* time up to which the step is divided into parts; 0: in a wait, or no step */
 	uint64_t since_ns;
 	uint64_t rest_ns;      /* time that the next part may get */
@@ -254,19 +251,19 @@ struct thread {
 	uint32_t wait_depth;
 	uint32_t wait_count;
 	struct thread_training training;
-	struct { /* batches that one thread takes for another (batch/ahead.c) */
-		/* asker: number of this thread as an asker; 0: it is none */
+	struct { /* batches that one thread gets for another (batch/ahead.h) */
+		/* number of this thread as an asker; 0: it is none */
 		uint32_t asker, train_count, held_count;
 		bool asks_itself;
-		/* the thread takes batches of askers; takes_within: in a known library */
+		/* this thread gets batches of askers; takes_within: in a known library */
 		bool takes, takes_within;
-		/* queue looked_key was found empty; looked_apart: with a pause between checks */
+		/* looked_key was found empty; looked_apart: with a pause before the next check */
 		bool looked, looked_apart;
 		const void *looked_key;
 		uint64_t looked_begin_ns, looked_until_ns;
 		uint32_t count; /* waits of this thread since since_ns */
-		/* CPU times: main_ns is the main thread's at the first wait, own_ns and exit_ns are
-		 * this thread's between waits and at the end of the last wait */
+		/* CPU times: of the main thread at the first wait; of this thread between waits; of
+		 * this thread at the end of the last wait */
 		uint64_t main_ns, own_ns, exit_ns;
 		/* length of these waits, and the main thread's CPU time in them */
 		uint64_t waited_ns, within_ns;

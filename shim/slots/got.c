@@ -2,14 +2,14 @@
 /*
  * got.c - puts wrappers into slots. What could go wrong, and how that is avoided:
  *
- * - Another thread's ld.so still relocates a module, and we would make its pages read-only. So a
- * module with writable RELRO pages waits for the next sweep.
- * - A constructor, which runs under ld.so's lock, calls dlsym(). So nothing here takes that
- * lock: no loading, lookup by name or allocation. dl_iterate_phdr() has a lock of its own.
- * - A fork during dl_iterate_phdr() leaves its lock taken in the child for ever. So fork() waits
- * (process.c), and a child of clone() or _Fork() does not sweep.
- * - A module lies where a closed one was. So the list is made again after each dlclose().
- * A wrapper stands for an address, so it is right for any module.
+ * - Another thread's ld.so may still relocate a module whose pages we would make read-only. So a
+ *   module with writable RELRO pages waits for the next sweep.
+ * - A constructor, which runs under ld.so's lock, may call dlsym(). So nothing here takes that
+ *   lock: no loading, lookup by name or allocation. dl_iterate_phdr() has a lock of its own.
+ * - A fork during dl_iterate_phdr() would leave its lock taken in the child for ever. So fork()
+ *   waits (process.c), and a child of clone() or _Fork() does not sweep.
+ * - A module may lie where a closed one was. So the list is made again after each dlclose(). A
+ *   wrapper stands for an address, so it is right for any module.
  */
 #include "slots/got.h"
 

@@ -141,11 +141,8 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 		struct wrap_target *target = wrap_target(row, i);
 		struct wrap_copy *copy = wrap_copy(wrap_rows[row].set, target);
 
-		/*
-		 * The instance was made before ld.so had bound this slot, and calls by its wrapper
-		 * may be under way. It gets the function, unless another instance has that
-		 * function.
-		 */
+		/* The instance was made before ld.so had bound this slot, and its wrapper's calls
+		 * may be under way. It gets the function, unless another instance has it. */
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
 		find_helpers(copy, wrap_rows[row].library, real);

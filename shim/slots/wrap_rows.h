@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_rows.h - makes a set of wrappers from a table; included at the end of a subject's file.
+ * wrap_rows.h - makes a set of wrappers from a table. A subject's file includes it at its end.
  *
- * The subject defines: WRAP_ROWS, the table of WRAP(LIBRARY, FAMILY, result, name, parameters,
- * arguments), or WRAP_VOID without result, with `void *` for pointers; WRAP_SET, the set's name;
- * WRAP_LIBRARY(LIBRARY), its index in WRAP_LIBRARIES; WRAP_REACHED, which is wrap_set.reached;
- * WRAP_STATE, a variable of begin and end.
+ * The file defines before:
+ * - WRAP_ROWS: the table of WRAP(LIBRARY, FAMILY, result, name, parameters, arguments), or
+ *   WRAP_VOID without result; pointers are `void *`
+ * - WRAP_SET: the set's name
+ * - WRAP_LIBRARY(LIBRARY): the library's index in WRAP_LIBRARIES
+ * - WRAP_REACHED: wrap_set.reached
+ * - WRAP_STATE: a variable for begin and end
+ * - BEGIN: true if END_x of family x must follow the real call; false if the process does not
+ *   record
+ * - BEGIN_x: a comma and an expression that is used instead of BEGIN
+ * - JUMPS_x: calls without an end jump to the real function
  *
- * BEGIN is true if END_x of family x must follow the real call; false in a process that does not
- * record. BEGIN_x, a comma and an expression, is used instead of BEGIN. JUMPS_x: calls without an
- * end jump to the real function. All can use the parameters, WRAP_STATE, `target`, `copy`,
- * `row_library` and `row_name`, the end also `result`. A caller's struct is read after the call.
+ * These can use the parameters, WRAP_STATE, `target`, `copy`, `row_library` and `row_name`, the end
+ * also `result`. A caller's struct is read after the call.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -33,8 +38,8 @@
 #define STRIP(...) __VA_ARGS__
 
 /*
- * If BEGIN_x is defined, as ", its begin", the comma makes that the second argument. Else the
- * second one is the usual begin.
+ * BEGIN_x, if defined, is ", its begin": the comma makes that the second argument. Else the second
+ * one is the usual begin.
  */
 #define SECOND(first, second, ...) second
 #define BEGIN_OR_USUAL(...)	   SECOND(__VA_ARGS__, )

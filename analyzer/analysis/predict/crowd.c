@@ -11,7 +11,7 @@
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
 #define NOBODY     SIZE_MAX
-#define TAKEN      (-1.0) /* value of end_ns: the training took the batch before its turn */
+#define TAKEN      (-1.0) /* value of end_ns: the training took the batch early */
 
 enum phase {
 	IDLE,
@@ -58,7 +58,7 @@ static void begin_work(struct crowd *c, struct hand *hand, double ns)
 	double got = is_training ? c->trace->step_got : c->trace->load_got;
 
 	double blocked_ns = fmax(0, ns * (1 - part / got));
-	/* Work begins at different points of loads, so that not all threads work at once. */
+	/* Work begins at different points of loads, as not all threads work at once. */
 	double before = part > 0 ? (double)hand->at * GOLDEN - floor((double)hand->at * GOLDEN) : 1;
 
 	hand->work_ns = ns * part;
@@ -140,7 +140,7 @@ static void assign(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Assigns one load to this worker or, with setup->as_dealt, all loads whose workers have room. */
+/* Assigns one load to this worker or, with setup->as_dealt, loads to all workers with room. */
 static void dispatch(struct crowd *c, size_t worker)
 {
 	if (c->setup->is_pooled) {
@@ -204,7 +204,7 @@ static struct hand *advance(struct crowd *c, double limit_ns)
 	return blocked;
 }
 
-/* Goes on with a thread. Returns true if the training has finished its step. */
+/* Goes on with a thread. Returns true if the training's step has ended. */
 static bool go_on(struct crowd *c, struct hand *hand)
 {
 	if (hand->phase == WORKING)
@@ -250,7 +250,7 @@ static bool await_any(struct crowd *c)
 	return true;
 }
 
-/* Takes a batch. Later batches that arrive before it are received now, and take no time later. */
+/* Takes a batch. Later batches that have arrived are received now, and take no time later. */
 static size_t take_next(struct crowd *c, size_t ordinal)
 {
 	size_t wanted = c->begin + ordinal, at;

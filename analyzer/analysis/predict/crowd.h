@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crowd.h - replays a run as replay.h does, but with threads that compete for cores.
+ * crowd.h - replays a run like replay.h, but with threads that compete for cores.
  *
  * Each load and step works for a part of its time, at the scheduler's pace (share.h), and is
  * blocked for the rest.

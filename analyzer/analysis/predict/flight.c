@@ -11,10 +11,10 @@
 #define ROUNDS       3 /* an epoch's end is this many loads for each worker */
 #define FEWEST_ENDS  3
 #define FEWEST_LOADS 20
-/* loads share a limit if their time off the CPU grows with this power of their number, or more */
+/* loads share a limit if their time off the CPU grows at least with this power of their number */
 #define GROWTH_LEAST 0.6
 #define Z_LEAST      4.0
-#define SPAN_LEAST   1.5  /* (most / fewest loads under way at once) must be at least this */
+#define SPAN_LEAST   1.5  /* needed ratio of the most to the fewest loads under way at once */
 #define OUTSIDE_LEAST 0.5 /* share of the loads' time that must be off the CPU to find a limit */
 #define NEARLY_MOST  0.8
 
@@ -80,7 +80,7 @@ static double outside_of(const struct flight_load *load)
 	return ns > 0 ? ns / (load->samples > 0 ? load->samples : 1) : 0;
 }
 
-/* Adds the end of an epoch, without a last batch of an unknown size, which may be small. */
+/* Adds the end of an epoch. A last batch of unknown size may be small, and is left out. */
 static void add_end(const struct flight_load *loads, const double *under_way, size_t begin,
 		    size_t end, struct fit *fit)
 {
@@ -148,7 +148,7 @@ int flight_find(const struct flight_load *loads, size_t count, int32_t workers, 
 	for (i = 1; r == 0 && i <= count; i++) {
 		if (i < count && loads[i].epoch == loads[begin].epoch)
 			continue;
-		/* If the list of loads is full, its last epoch may be incomplete. */
+		/* The last epoch in a full list may be incomplete. */
 		if (i - begin > most && (i < count || count < FLIGHT_MOST))
 			add_end(loads, under_way, i - most, i, &fit);
 		begin = i;

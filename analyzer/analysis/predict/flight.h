@@ -2,9 +2,8 @@
 /*
  * flight.h - finds out whether loads share a limit, such as a server that limits requests.
  *
- * If they do, loads take the longer, the more loads are under way. Only ends of epochs are used:
- * loads run out there, so fewer and fewer are under way, however slow they are. Before the end,
- * slow loads themselves cause more loads under way.
+ * Loads then take the longer, the more loads are under way. This is measured at the ends of epochs,
+ * where loads run out, however slow they are. Elsewhere, slow loads cause more loads under way.
  */
 #pragma once
 

@@ -9,7 +9,7 @@
 
 #define MOST_LOADS 2e7 /* limit of the loads to replay for the whole grid */
 
-/* Numbers of values for each setting. The first row is used that needs at most MOST_LOADS. */
+/* Numbers of values for each setting. The first row that needs at most MOST_LOADS is used. */
 static const struct {
 	size_t workers, prefetch, load, order;
 } levels[] = {{10, 4, 6, 2}, {8, 3, 4, 2}, {6, 2, 3, 1}, {4, 1, 2, 1}, {3, 1, 1, 1}};

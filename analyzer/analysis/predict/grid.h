@@ -10,8 +10,8 @@ struct grid {
 	int32_t workers[GRID_MOST], prefetch[GRID_MOST];
 	double load[GRID_MOST];
 	bool in_order[2];
-	/* Numbers of values, and indexes of the run's values. The values ascend, but in_order
-	 * begins with that of the run. */
+	/* Numbers of values, and indexes of the run's own values. Values ascend; in_order begins
+	 * with the run's. */
 	size_t worker_count, prefetch_count, load_count, order_count;
 	size_t worker_was, prefetch_was, load_was;
 	/* Sorted by number of workers, then by prefetch factor, load and order. */

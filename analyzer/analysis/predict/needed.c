@@ -8,18 +8,18 @@
 /* workers are enough if they reach at least this share of the best rate */
 #define ENOUGH       0.95
 #define MOST_WORKERS 512
-#define MOST_TIMES   8 /* at most so many times the run's workers, since more was never tested */
+#define MOST_TIMES   8 /* at most this many times the run's workers, as more was never tested */
 #define MOST_FROM_0  16
 #define CANDIDATES   4
-#define NEARLY       0.1  /* error of a measured number of workers: subtracted before rounding up */
-/* a run has too many workers if it has more than this many times what the cores can keep busy */
+#define NEARLY       0.1  /* error of a measured number of workers, subtracted before rounding up */
+/* too many workers are this many times what the cores keep busy */
 #define TOO_MANY     1.25
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
 		     double ceiling_per_s)
 {
 	setup.workers = workers;
-	/* The cores must be enough, too, because a short run has only first loads. */
+	/* A short run has only first loads, so the cores must be enough, too. */
 	return crowd_most(trace, &setup) >= ENOUGH * ceiling_per_s &&
 	       crowd_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }

@@ -8,11 +8,10 @@ struct needed {
 	/* fewest workers for 95 % of the rate without load times; -1: none suffice */
 	int32_t enough;
 	bool core_limited; /* `enough` is -1 because there are too few cores */
-	/* Workers to try; -1: no more than in the run. The number is `enough`, but at most as many
-	 * as the cores keep working, and at most 8 times the run's workers (16 if the run has
-	 * none). */
+	/* Workers to try; -1: no more than in the run. `enough`, but at most what the cores keep
+	 * working, and at most 8 times the run's workers (16 if it has none). */
 	int32_t more;
-	/* Workers that the cores keep working, if the run has more; else -1. */
+	/* Workers that the cores keep working, if these are fewer than the run's; else -1. */
 	int32_t fewer;
 };
 

@@ -4,16 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Measured with PyTorch, for setups whose times the run does not show. */
+/* Measured with PyTorch, for what the run does not show. */
 #define FORK_NS   8e6   /* time to start a worker process */
 #define BOOT_NS   1e7   /* time from a worker's start to its first load */
 #define RESUME_NS 1.5e6 /* time to start an epoch in workers that already run */
 #define PASS_NS   3e5   /* time to send a batch on and to receive it */
-#define STILL_NS  5e7   /* a worker was still starting if its first load came at least this late */
+#define STILL_NS  5e7   /* a worker whose first load came at least this late was still starting */
 /* Ending the first worker takes as long as ending this many other workers. */
 #define FIRST_END 2.5
 
-/* Returns true if, unlike in the run, the workers of the epoch before stay for this epoch. */
+/* Returns true if the epoch keeps the workers of the one before, unlike in the run. */
 static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return epoch > 0 && t->restarts && !setup->restarts;
@@ -114,7 +114,7 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	struct trace_epoch e = unsampled(t, setup, epoch);
 
 	e.setup_ns += sample_ns - gone_ns;
-	/* Workers start while samples are chosen. With less sampling, their start may show. */
+	/* Workers start while samples are chosen, so with less sampling their start may show. */
 	if (gone_ns > 0 && setup->workers && t->workers && !is_kept(t, setup, epoch) &&
 	    (!epoch || setup->restarts))
 		e.start_ns = e.start_ns >= STILL_NS ? e.start_ns + gone_ns
@@ -143,7 +143,7 @@ double replay_handover_ns(const struct trace *t, const struct replay_setup *setu
 double replay_latency_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
 {
 	double ns = (double)t->latency_ns[at];
-	/* The latency of a late batch may include fetching descriptors. */
+	/* A late batch's latency may include fetching descriptors. */
 	double asked_ns = t->fetch_ns + t->sample_ns - (double)t->handover_ns[at];
 	double fetch_ns = fmin(fmax(0, asked_ns), ns);
 
@@ -161,10 +161,7 @@ double replay_receive_ns(const struct trace *t, const struct replay_setup *setup
 	return (t->receive_ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
 }
 
-/*
- * Loads of one worker. In a pool, the first queue has the loads of all workers, and the other
- * queues are only used for free_ns.
- */
+/* Loads of one worker. In a pool, the first queue has all loads, and others only have free_ns. */
 struct queue {
 	double free_ns;
 	size_t first, next, count;
@@ -218,7 +215,7 @@ static void assign(struct replay *r, size_t worker)
 	queue->count++;
 }
 
-/* Assigns one load to this worker or, with setup->as_dealt, all loads whose workers have room. */
+/* Assigns one load to this worker or, with setup->as_dealt, loads to all workers with room. */
 static void dispatch(struct replay *r, size_t worker)
 {
 	if (!replay_is_dealt(r->trace, r->setup)) {
@@ -270,7 +267,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 		dispatch(r, i % r->workers);
 }
 
-/* Replays an epoch. Time before the run's first delivery, at *begin_ns, does not count. */
+/* Replays an epoch. Time before the run's first delivery, at *begin_ns, is left out. */
 static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;

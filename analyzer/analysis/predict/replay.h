@@ -50,8 +50,8 @@ struct replay_setup {
 };
 
 struct replay_result {
-	double batches_per_s; /* NAN: the setup could not be replayed */
-	double stall_ratio;   /* waiting, with starts and ends of epochs, / all time */
+	double batches_per_s; /* NAN: it could not be replayed */
+	double stall_ratio;   /* waiting, with starts and ends of epochs / all time */
 };
 
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
@@ -73,13 +73,13 @@ double replay_load_ns(const struct trace *trace, const struct replay_setup *setu
 struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_setup *setup,
 				size_t epoch);
 
-/* Returns the time from when a load could begin to its end. `ordinal` counts in the epoch. */
+/* Returns the time from when a load could begin until it ends. `ordinal` counts in the epoch. */
 double replay_until_loaded_ns(const struct trace *trace, const struct replay_setup *setup,
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
 /*
- * Return the two parts of a hand-over: the time in the training thread, where samples are chosen,
- * and the batch's way to that thread.
+ * Return the two parts of a hand-over: the choice of samples by the training thread, and the
+ * batch's way to that thread.
  */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);

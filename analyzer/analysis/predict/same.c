@@ -31,7 +31,7 @@ enum same same_after(enum dlprof_set key, int64_t before, int64_t after, bool is
 	}
 }
 
-/* Returns a number as it is. A word becomes a negative number, by its first letter. */
+/* Returns a number, or for a word a negative number that its first letter gives. */
 static int64_t value_of(const char *text, size_t length)
 {
 	int32_t number = dlprof_set_number(text, length);

@@ -11,7 +11,7 @@
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
-#define FETCH_LONG_NS    1e6  /* a shorter fetch of a descriptor does not wait; usual is 0.1 ms */
+#define FETCH_LONG_NS    1e6  /* a shorter fetch of a descriptor (usual: 0.1 ms) does not wait */
 /* fetches of descriptors wait for the worker if they are on the CPU for less than this share */
 #define FETCH_IDLE       0.25
 /* the host runs ahead of the GPU if it waits for a busy GPU for more than this share of the time */
@@ -41,7 +41,7 @@ struct walk {
 	double *given_ns; /* when loads were assigned: `ahead` entries for each worker */
 	size_t *turn;     /* index in given_ns of each worker's oldest entry */
 	size_t workers, ahead; /* ahead: batches that a worker prefetches */
-	bool is_pooled; /* given_ns is one ring for all workers, with turn[0] */
+	bool is_pooled; /* given_ns is limited in size, because each epoch sets all of it. */
 	double now_ns;
 };
 
@@ -97,7 +97,7 @@ static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 		if (t->lag_ns[i] < 0)
 			t->lag_ns[i] = 0;
 	}
-	/* It is unknown when the load of a batch that was ready ended. */
+	/* It is unknown when the load of a ready batch ended. */
 	w->free_ns[worker] = end_ns;
 	*given = out_ns;
 	w->turn[ring] = w->turn[ring] + 1 < length ? w->turn[ring] + 1 : 0;
@@ -116,7 +116,7 @@ static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, 
 	return stats_order_quantile(&order, share);
 }
 
-/* The latency of a late batch is the time that its hand-over takes longer than a usual one. */
+/* A late batch's latency is the time that its hand-over takes longer than a usual one. */
 static void find_latency(struct trace *t, const struct lag_input *input)
 {
 	size_t late_count, ready_count, i;
@@ -156,8 +156,8 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * Returns the factor on first loads in workers that stay, which have imported modules and opened
- * files before. The first epoch, with cold caches, does not count. Iterable datasets reopen files.
+ * Returns the factor on first loads in workers that stay, which have modules imported and files
+ * open. The first epoch, with cold caches, does not count. Iterable datasets open files again.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {
@@ -175,7 +175,7 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 	return other / first;
 }
 
-/* handover_ns is all time after a load's end at first (NAN: unknown); find_latency() divides it. */
+/* handover_ns is first all time after a load's end (NAN: unknown). find_latency() divides it. */
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
 	uint8_t *is_first = malloc(t->count + 1);
@@ -285,9 +285,11 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 		.waits = stall_waits(s, f),
 		.series = s,
 		.finding = f,
-		/* A host that runs ahead takes many batches at once, then waits long for the GPU,
-		 * which works evenly. So each batch gets the GPU's mean busy time. The rest of a
-		 * step, such as loading libraries, stays. */
+		/*
+		 * A host that runs ahead takes many batches at once, and then waits long for the
+		 * GPU, which works evenly. So each batch gets the GPU's mean busy time. The rest of
+		 * a step stays, such as loading libraries.
+		 */
 		.is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->account.time_ns,
 		.elsewhere_ns = s->count ? s->elsewhere_ns / (double)s->count : 0,
 	};
@@ -336,10 +338,7 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 	return 0;
 }
 
-/*
- * If some workers get no data, the others are numbered in the order of their first batches of the
- * epoch.
- */
+/* If some workers get no data, the others are numbered by their first batches of the epoch. */
 struct turns {
 	int16_t number[TRACE_WORKERS]; /* -1: no number yet */
 	int16_t count;
@@ -463,7 +462,7 @@ static double mean_of(const struct batch_series *s, const float *loads, size_t *
 	return sum / (double)count;
 }
 
-/* Returns the mean sampling time of a batch, or 0 if unknown; see also move_sampling(). */
+/* Returns the mean sampling time of a batch; 0: unknown. See also move_sampling(). */
 static double mean_sample_ns(const struct batch_series *s)
 {
 	struct series_place at = SERIES_BEGIN;
@@ -479,7 +478,7 @@ static double mean_sample_ns(const struct batch_series *s)
 	return count ? sum_ns / (double)count : 0;
 }
 
-/* A long fetch of descriptors with little CPU time waits for the worker's interpreter. */
+/* A long fetch of descriptors that uses little CPU time waits for the worker's interpreter. */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
 	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
@@ -518,8 +517,8 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 		t->step_cpu = main_ns * (double)t->count / step_ns;
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
-	/* A thread that works little waits for a core mostly at wake-up, whoever else runs. Its
-	 * share of a core is at least what it used. */
+	/* A thread that works little mostly waits for a core at wake-up, whoever else runs. It gets
+	 * at least the share that it used. */
 	works = t->load_cpu / t->load_got;
 	t->load_got = works < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
 	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);

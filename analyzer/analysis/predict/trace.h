@@ -16,15 +16,15 @@
 struct trace_epoch {
 	size_t begin;
 	double setup_ns; /* making the iterator; workers start one after the other */
-	/* Part of setup_ns that chose samples; NAN: unknown. Without workers, sample_ns and
-	 * setup_ns include the first choice of samples, in next(). */
+	/* Part of setup_ns that chose samples; NAN: unknown. Without workers, both include the
+	 * first choice, which is in next(). */
 	double sample_ns;
 	double boot_ns; /* from the end of setup until the last worker began a load; NAN: unknown */
 	double start_ns; /* time from the end of setup to the first load */
 	double stop_ns;
 };
 
-/* Loads as if all workers were equally fast; their differences are in `factors`. */
+/* Loads are as if all workers were equally fast: `factors` has their differences. */
 struct trace {
 	union {
 		float *times[TRACE_TIMES];
@@ -43,12 +43,11 @@ struct trace {
 	size_t epoch_count;
 	double *factors; /* how many times longer each worker's loads take */
 	size_t factor_count;
-	bool by_index;  /* `factors` repeat over workers, so slow loads belong to the data */
-	bool is_either; /* slow loads may belong to the workers or to the data */
+	bool by_index;  /* `factors` repeat over workers, so slowness is in the data */
+	bool is_either; /* slowness may be in workers or in data */
 	double usual_lag_ns;
 	double kept_factor; /* factor on an epoch's first loads if the workers ran before */
-	/* Time to receive a batch, perhaps while another batch is waited for; 0: too short to
-	 * matter. */
+	/* Time to receive a batch, perhaps while waiting for another; 0: too short to matter. */
 	double receive_ns;
 	double sample_ns; /* part of a hand-over that chooses samples; 0: none or unknown */
 	double fetch_ns;  /* part of a hand-over that fetches descriptors; 0: none or unknown */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define ROOM	   0.8  /* workers and batches may use at most this share of the free memory */
-/* numbers of workers are nearly equal if they differ by at most this share */
+/* numbers of workers are alike if they differ by at most this share */
 #define NEAR	   0.25
 #define CONFIDENCE 0.95
 #define HALVINGS   100
@@ -60,7 +60,7 @@ static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *r
 		ret->value = 1;
 		return true;
 	default:
-		/* All other predictions have another number of workers. */
+		/* All other predictions change the number of workers. */
 		ret->key = DLPROF_SET_WORKERS;
 		ret->before = now->workers;
 		ret->value = then->workers;
@@ -105,7 +105,7 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* Sorts settings to try before others, then those without a prediction, then by predicted gain. */
+/* Sorts: settings to try first, those without a prediction last, then by predicted gain. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;

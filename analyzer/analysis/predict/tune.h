@@ -2,9 +2,9 @@
 /*
  * tune.h - chooses settings that are worth a trial, and judges the trials.
  *
- * A round runs the training unchanged and once with each setting. The next round has the opposite
- * order, so that a machine that slows down favours no setting. The gain of a setting is the
- * logarithm of (its rate / the unchanged rate in the same round).
+ * A round runs the training unchanged, and once with each setting. The next round has the opposite
+ * order, as a machine that slows down must favour no setting. A gain is the logarithm of (the
+ * setting's rate / the unchanged rate in the same round).
  *
  * A gain is proven if the interval of its mean, +- t s / sqrt(n) (Student 1908), is above 0 after
  * TUNE_LEAST rounds or the last round. If k settings are judged n times each, an interval has the
@@ -21,7 +21,7 @@
 #define TUNE_TRIED  4
 #define TUNE_LISTED 12
 #define TUNE_WORTH  0.03 /* smaller gains are not worth a change */
-/* A setting is worth a trial from this predicted gain on, whatever the gain's range. */
+/* A setting with this predicted gain is worth a trial, whatever the gain's range. */
 #define TUNE_PROMISE 0.1
 
 enum tune_choice {
@@ -49,7 +49,9 @@ struct tune_room {
 	bool lacks_order; /* the loader does not have in_order */
 };
 
-/* Fills ret[TUNE_LISTED], settings to try first; returns their number. Wishes: only for workers. */
+/*
+ * Fills ret[TUNE_LISTED], the best settings first; returns their number. Wishes: only for workers.
+ */
 size_t tune_choose(const struct whatif *whatif, const struct tune_room *room,
 		   bool too_many_threads, struct tune_candidate *ret);
 

@@ -14,16 +14,16 @@
 #define PREFETCH_FACTOR  4
 #define WORTH            1.05 /* more workers must reach this multiple of the run's rate */
 #define RESAMPLES        100
-#define MOST_DRAWN       64 /* with more workers, replays of drawn traces take too long */
+#define MOST_DRAWN       64 /* for more workers, replays of drawn traces take too long */
 #define WANT_LESS        0.5
 #define WANT_MORE        1.5
 #define SEED             UINT64_C(0x13198a2e03707344)
 #define RANGE_LONGEST    3000 /* in longer runs, chance matters less than other errors */
 #define RANGE_LEAST      0.04
-#define RANGE_PART       0.06 /* error of the model, as a share of the logarithm of the change */
-#define RANGE_BESIDE     0.3 /* error if other programs change, as a share of the cores they take */
+#define RANGE_PART       0.06 /* error of the model, as a share of the change's logarithm */
+#define RANGE_BESIDE     0.3 /* error if other programs change, as a share of their cores */
 #define HANDED_SOONER    0.5
-#define LEAST_LEFT       0.01 /* this share of a load is left at least, whatever is made faster */
+#define LEAST_LEFT       0.01 /* this share of a load is left at least */
 
 const char *whatif_name(const struct whatif *whatif, int id)
 {
@@ -86,7 +86,7 @@ static bool is_wanted(const struct whatif *whatif, int id)
 	return !isnan(whatif->batches_per_s[id]) && whatif->setups[id].workers <= MOST_DRAWN;
 }
 
-/* Adds the error of chance, from replays without competition for cores, which are much faster. */
+/* Adds the error of chance, by replays without competition for cores, which are much faster. */
 static int add_chance(const struct trace *trace, const struct whatif *whatif, int first, int end,
 		      struct error *errors)
 {
@@ -137,7 +137,7 @@ static void add_neighbours(const struct trace *trace, const struct whatif *whati
 		  log(own_per_s(trace, setup, WANT_LESS, whatif) / rate));
 }
 
-/* Returns the rate if slow loads belong to the data instead of workers, or the other way round. */
+/* Returns the rate if slow loads belong to the data and not to workers, or the other way round. */
 static double rate_otherwise(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -186,8 +186,8 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 }
 
 /*
- * Returns the rate if workers share a limit, so that more workers get no more than the run's
- * workers. INFINITY: loads hardly wait, or no workers are added.
+ * Returns the rate if workers share a limit, which more workers do not raise. INFINITY: loads
+ * hardly wait, or no workers are added.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -202,10 +202,10 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
 }
 
 /*
- * Combines three errors as independent: of chance (2.5 and 97.5 % quantiles of replays of drawn
- * traces), of other programs (which may want half the cores more or less, and RANGE_BESIDE of the
- * cores that they take), and of the model (RANGE_LEAST, and RANGE_PART of the change). The range
- * also includes the predictions of all rate_...() functions.
+ * Combines three independent errors. Chance: 2.5 and 97.5 % quantiles of replays of drawn traces.
+ * Other programs: half or 1.5 times the cores that they want, and RANGE_BESIDE of the cores that
+ * they take. The model: RANGE_LEAST, and RANGE_PART of the change. The range also includes the
+ * predictions of all rate_...() functions.
  *
  * RANGE_LEAST and RANGE_PART were chosen on the 67 "seen" pairs of tests/bench/predict.py, run on 2
  * cores, before any of its "unseen" pairs ran.
@@ -252,7 +252,7 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	bool is_shared = crowd_matters(trace, &setup);
 	struct replay_result result = crowd_replay(trace, &setup, 1);
 	double step_ns = is_shared ? ret->step_ns : ret->plain_step_ns;
-	/* The corrected rate may exceed the cores' limit only if the run's rate did. */
+	/* Only a run that exceeded the cores' limit may be predicted to exceed it. */
 	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
 	double per_s = result.batches_per_s * correction(trace, &setup, ret);
 
@@ -271,7 +271,7 @@ static double whole_per_s(const struct whatif *w, double own_per_s)
 	return 1 / (1 / own_per_s + w->outside_ns / 1e9);
 }
 
-/* Waits for other loaders are within this loader's steps, so each prediction keeps these waits. */
+/* Waits for other loaders are in this loader's steps, so predictions keep them. */
 static double stall_at(const struct whatif *w, int id)
 {
 	double faster = w->gain[id] + 1;
@@ -307,7 +307,7 @@ static bool has_slow_worker(const struct trace *trace)
 	return false;
 }
 
-/* Predicts ideal input: the account without waits. The range is that of the baseline. */
+/* Predicts ideal input: the account without waits. The range is the baseline's. */
 static void add_ceiling(const struct finding *finding, struct whatif *w)
 {
 	w->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
@@ -322,7 +322,7 @@ static void add_fewer(const struct trace *trace, struct replay_setup now, int32_
 {
 	now.workers = ret->fewer_workers = workers;
 	predict(trace, now, WHATIF_FEWER_WORKERS, ret);
-	/* Fewer workers are only predicted if they load as fast as the run's workers. */
+	/* Fewer workers are predicted only if they load as fast. */
 	if (ret->batches_per_s[WHATIF_FEWER_WORKERS] >= ret->own_per_s)
 		return;
 	ret->batches_per_s[WHATIF_FEWER_WORKERS] = NAN;
@@ -403,7 +403,7 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 
 	return (struct replay_setup){
 		.workers = trace->workers,
-		/* The limit avoids an overflow; the larger factor is not replayed. */
+		/* The limit avoids an overflow. The larger factor is not replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
 		.as_dealt = is_uneven,
@@ -442,8 +442,7 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 		ret->gap = WHATIF_GAP_OFF;
 		return;
 	}
-	/* The baseline is the measured rate, without the replay's error. The account lacks a last
-	 * step whose end was not observed. */
+	/* The baseline is the measured rate. The account lacks a last step of unknown length. */
 	ret->own_per_s = fmax(trace->per_s, account_per_s);
 	ret->plain_correction = ret->own_per_s / result.batches_per_s;
 	ret->batches_per_s[WHATIF_BASELINE] = ret->own_per_s;
@@ -529,7 +528,6 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		return 0;
 	ret->others_cores = share_wanted(&trace->share);
 	ret->core_lost = find_core_lost(&series->share, trace);
-	/* The two rates differ by the time outside of the loader's own loop. */
 	ret->outside_ns = 1e9 / account_per_s - 1e9 / ret->own_per_s;
 	ret->ratio = finding->stall_ratio;
 	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_max;
@@ -639,7 +637,7 @@ int whatif_uncrowd(const struct batch_series *series, const struct finding *find
 	setup.workers = whatif->fewer_workers = (int32_t)ceil(series->cores);
 	r = take_trace(series, finding, &trace);
 	if (r == 0) {
-		/* Loads need as much CPU time as before, and get a core at once. */
+		/* Loads need the same CPU time, and get a core at once. */
 		trace.load_got = fmax(1 - waiting_share, trace.load_cpu);
 		predict(&trace, setup, WHATIF_FEWER_WORKERS, whatif);
 		r = find_ranges(&trace, whatif, WHATIF_FEWER_WORKERS, WHATIF_FEWER_WORKERS + 1);

@@ -28,9 +28,9 @@ enum whatif_id {
 
 #define WHATIF_MOST_ASKED 8
 #define WHATIF_ROOM       (WHATIF_MAX + WHATIF_MOST_ASKED)
-/* more workers may gain nothing if loads wait for at least this share of their time */
+/* more workers may gain nothing if loads spend at least this share of their time waiting */
 #define WHATIF_OUTSIDE    0.5
-/* nothing is predicted if replaying the run as it was is off by more than this share */
+/* nothing is predicted if the run's own replay is off by more than this share */
 #define WHATIF_OFF        0.02
 
 enum whatif_gap {
@@ -43,7 +43,7 @@ enum whatif_gap {
 	WHATIF_GAP_MAX
 };
 
-/* A setting that the user asks about. -1 and NAN: as in the run. */
+/* A setting that the user asks about. -1, NAN: as in the run. */
 struct whatif_wish {
 	const char *text;
 	int32_t workers;
@@ -53,42 +53,42 @@ struct whatif_wish {
 	int32_t persistent; /* 1: yes; else as in the run */
 };
 
-/* Arrays are indexed by enum whatif_id; wishes follow from WHATIF_MAX on. */
+/* Arrays are indexed by enum whatif_id; wishes begin at WHATIF_MAX. */
 struct whatif {
 	double batches_per_s[WHATIF_ROOM]; /* NAN: not predicted */
 	double gain[WHATIF_ROOM];          /* relative to the baseline: 0.1 is 10 % more */
 	double stall_ratio[WHATIF_ROOM];
-	/* 95 % range of another run's rate; the prediction lies in it. */
+	/* 95 % range of another run's rate, around the prediction. */
 	double low_per_s[WHATIF_ROOM], high_per_s[WHATIF_ROOM];
 	struct replay_setup setups[WHATIF_ROOM];
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
 	enum whatif_gap gap;
-	/* Steps get longer by this factor because they wait for cores. */
+	/* Steps get longer by this factor, as they wait for cores. */
 	double step_factor[WHATIF_ROOM];
-	/* Measured / replayed rate of the run as it was, with competition for cores and without;
-	 * and the step in both replays. */
+	/* Measured / replayed rate of the unchanged run, with competition for cores and without.
+	 * Its step in both replays. */
 	double correction, plain_correction;
 	double step_ns, plain_step_ns;
 	double ratio;      /* stall ratio in the report's headline */
 	double own_per_s;  /* measured batches a second of the loader's own loop */
 	double outside_ns; /* mean time of a batch outside of the loader's own loop */
 	double ceiling_per_s;
-	double off; /* error of replaying the run as it was; NAN: not replayed */
+	double off; /* error of the unchanged run's replay; NAN: not replayed */
 	int32_t use_workers;
 	int32_t more_workers; /* -1: not predicted */
 	int32_t fewer_workers;
 	int32_t needed_workers; /* workers for 95 % of the ceiling; -1: none suffice, or unknown */
 	bool core_limited;      /* needed_workers is -1 because there are too few cores */
 	bool has_fixed_workers; /* some workers got less data: other numbers are not predicted */
-	/* Share of the loads' time that waits, but not for a core or a thread; NAN: unknown. From
+	/* Share of the loads' time that waits, but not for a core or thread; NAN: unknown. From
 	 * WHATIF_OUTSIDE on, ranges of more workers include no gain. */
 	double outside_share;
 	double shared_per_s; /* batches a second by a limit that workers share; NAN: unknown */
 	double cores;
 	double others_cores; /* cores that other programs always want; 0: none */
 	bool shares_cores;   /* at least one prediction depends on others_cores */
-	/* Largest share of making an iterator that may be choosing samples, where not observed. */
+	/* Largest share of making an iterator that may choose samples, if not observed. */
 	double unseen_sampling;
 	double core_lost; /* share that other programs take of each core that a thread wants */
 };

@@ -9,18 +9,18 @@
 
 #define TRIM_SHARE    0.005
 /*
- * Suspects are culprits only if they have more than this share of all ranks' starving, and if more
- * than this share of their starving would be saved.
+ * Suspects are culprits if they have more than this share of all ranks' starving, and if more than
+ * this share of it would be saved.
  */
 #define BLAME         0.5
 #define BLAME_OF_NEXT 3    /* a culprit starves at least this many times as long as the next rank */
 #define GAIN_ERROR    0.04 /* error of a predicted saving, as a share of the time */
 /* a rank is a culprit, too, if it starves at least this share as long as the worst rank */
 #define EQUALLY_BAD   0.5
-#define SLOPE_ERROR   0.1  /* the loss is exact if the slope differs from 1 by at most this */
+#define SLOPE_ERROR   0.1  /* if the slope differs from 1 by at most this, the loss is exact */
 /* waits are hidden if a second of waiting lengthens a step by less than this many seconds */
 #define LEAST_SLOPE   0.5
-#define SURE_ERRORS   2    /* standard errors by which the slope must be below LEAST_SLOPE */
+#define SURE_ERRORS   2    /* the slope must be this many standard errors below LEAST_SLOPE */
 /* a loader sets the pace if its time for a batch is at least this share of a step */
 #define NEARLY_BEHIND 0.8
 /* a loader never catches up if its time for a batch is at least this share of a step */
@@ -76,7 +76,7 @@ static double step_ns(const struct rank_group *group)
 	return group->sums.time_ns / (double)group->sums.batch_count;
 }
 
-/* Returns the most that can be saved, because the slowest other loader (`others_ns`) remains. */
+/* Returns what can be saved at most, as the slowest other loader (`others_ns`) remains. */
 static double most_saved(const struct rank_group *group, double own_ns, double others_ns,
 			 double time_ns)
 {
@@ -108,12 +108,12 @@ static void limit_saved(const struct rank_job *job, const struct rank_group *gro
 					i == slowest ? second_ns : slowest_ns, time_ns));
 }
 
-/* By how much a step gets longer for each ns that its wait gets longer, with its standard error. */
+/* By how many ns a step gets longer for each ns of its wait, with the standard error. */
 struct slope {
 	double value, error;
 };
 
-/* Fits all windows or, if `blames` is not NULL, those in which a culprit waits longest. */
+/* Fits all windows. If `blames` is not NULL, fits those in which a culprit waits longest. */
 static struct slope find_slope(const struct window_width *width, const struct rank_blame *blames)
 {
 	struct stats_pairs p = {0};
@@ -188,7 +188,7 @@ static struct suspects suspect_one(const struct rank_job *job, const struct rank
 	return sum_up(job, group, blames);
 }
 
-/* Several suspects hide each other's waits, so their waits are taken as one after the other. */
+/* The waits of several suspects hide each other, so they are taken as one after the other. */
 static struct suspects suspect_several(const struct rank_job *job, const struct rank_group *group,
 				       struct rank_blame *blames, double time_ns)
 {
@@ -225,7 +225,7 @@ static struct suspects suspect_several(const struct rank_job *job, const struct 
 	return suspects;
 }
 
-/* Sets the gain's range: waits of other ranks may vanish with those of culprits, or remain. */
+/* Sets the gain's range: other ranks' waits may vanish with the culprits' waits, or remain. */
 static void find_gain(const struct rank_job *job, const struct rank_group *group,
 		      const struct rank_blame *blames, struct rank_finding *ret)
 {

@@ -2,19 +2,18 @@
 /*
  * culprit.h - decides whether one rank of a job, or a few, are to blame for the job's waits.
  *
- * A culprit is a rank with slow input, whose repair would help the job much more than that of
- * others:
+ * A culprit is a rank with slow input, whose repair helps the job much more than that of others:
  *
  * - Only waits for unfinished batches count, because slow receiving may just be a lack of cores. A
- *   culprit has most of these waits, and three times as many as the next rank, because even among
- *   equal ranks one is the worst.
- * - The job must gain at least 5 % if the culprit's batches were always ready. The waits of other
- *   ranks remain, and their loaders limit the job: if their queues fill only while they wait for
- *   the culprit in the collective, that proves nothing.
- * - If no single rank is to blame, several ranks may be: those that starve alike, three times as
- *   much as each other rank, if they are at most half of the ranks.
- * - The waits must lengthen steps, since another rank may compute for longer than the wait. This is
- *   not checked for a loader that is always behind: every step then takes as long as a load.
+ *   culprit has most of these waits, and three times as many as the next rank, as even among equal
+ *   ranks one is the worst.
+ * - The job must gain at least 5 % if the culprit's batches are always ready. The waits of other
+ *   ranks remain, and their loaders limit the job: their queues may fill only while they wait for
+ *   the culprit in the collective.
+ * - If no single rank is to blame, several ranks may be: those that starve alike, and three times
+ *   as much as each other rank. They are at most half of the ranks.
+ * - The waits must lengthen steps, since another rank may compute for longer. This is not checked
+ *   for a loader that is always behind, as its waits fill each step.
  */
 #pragma once
 

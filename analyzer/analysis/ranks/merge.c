@@ -90,7 +90,7 @@ static int add_epochs(struct rank_job *whole, const struct rank_job *part,
 	return r;
 }
 
-/* Adds the bins of a part, which may be finer, and made for another mean batch. */
+/* Adds a part's bins, which may be finer, and made for another mean batch. */
 static int add_bins(struct rank_job *whole, struct rank_job *part, int width)
 {
 	const float scale = (float)((double)whole->step_ns / (double)part->step_ns);

@@ -2,8 +2,8 @@
 /*
  * merge.h - joins parts of a job, each with some ranks, into the whole job.
  *
- * First the frames of all parts (starts of epochs, width of bins) are joined, then their windows
- * one part after the other, to save memory. Epochs begin at multiples of the widest window.
+ * First come the frames of all parts (starts of epochs, width of bins), then the windows of one
+ * part after the other, to save memory. Epochs begin at multiples of the widest window.
  */
 #pragma once
 

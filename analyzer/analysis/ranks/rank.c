@@ -14,8 +14,8 @@
 #define AS_MANY    0.01  /* ranks have equally many steps if they differ by at most this share */
 #define MEET       0.5   /* ranks meet if their steps correlate by more than this */
 #define VARY       0.005 /* steps that vary by a smaller share show no correlation */
-#define BIN_STEPS  8     /* a bin is this many to twice this many mean steps of the first rank */
-/* other ranks may begin this many bins before the first rank */
+#define BIN_STEPS  8     /* a bin is 8 to 16 mean steps of the first rank */
+/* other ranks may begin this many bins earlier than the first rank */
 #define EARLY_BINS (2 << (WINDOW_WIDTHS - 1))
 
 /* Finds the index of a step. The first rank that has an epoch sets the epoch's length. */
@@ -51,7 +51,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* Adds a batch with the time of a mean batch, so that a rank with fewer batches has less time. */
+/* Adds a batch with the time of a mean batch: then a rank with fewer batches has less time. */
 static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
 	struct window_part mean = *part;
@@ -181,10 +181,10 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
-	/* sums over those windows in which the rank with the longest wait starved */
+	/* over the windows in which the rank with the longest wait starved */
 	double starved_ns; /* wait of the rank that waited longest */
 	double excess_ns; /* by how much the longest wait exceeded the second longest */
-	double lag_ns; /* how much longer its steps were than the mean of the others */
+	double lag_ns; /* how much longer its steps were than the others' mean step */
 	double alone_wait_ns, alone_time_ns;
 	struct stats_pairs paces; /* pace of the rank that waited longest, and of others (mean) */
 	size_t step_count;
@@ -217,7 +217,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Returns true if other ranks are as slow, or (sign -1) make as few batches, as the worst rank. */
+/* Returns true if other ranks are as slow as the worst one, or (sign -1) make as few batches. */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;
@@ -227,7 +227,7 @@ static bool is_together(const struct windows *windows, const struct sums *sums, 
 	       sign * sums->lag_ns <= RANK_MOST_LAG * sums->excess_ns + RANK_NOISE * sums->time_ns;
 }
 
-/* Sums up the smallest width at which ranks wait for each other; width -1: there is none. */
+/* Sums up the smallest width at which ranks wait for each other; width -1: none. */
 static struct sums find_width(const struct windows *windows, size_t batch_count, int sign)
 {
 	struct sums sums, first = {.width = -1};
@@ -248,7 +248,7 @@ static struct sums find_width(const struct windows *windows, size_t batch_count,
 	return first;
 }
 
-/* Returns true if ranks wait for each other, or if none waits and their steps correlate. */
+/* Returns true if ranks wait for each other or, where none waits, if their steps correlate. */
 static bool do_meet(const struct sums *sums)
 {
 	const struct stats_pairs *c = &sums->paces;
@@ -258,7 +258,7 @@ static bool do_meet(const struct sums *sums)
 				     c->xy > MEET * sqrt(c->xx * c->yy)));
 }
 
-/* Time outside the aligned windows counts as the mean over the ranks. */
+/* Time outside of the aligned windows counts as its mean over the ranks. */
 static void take_sums(const struct rank_group *group, const struct windows *grid,
 		      const struct sums *sums, struct rank_finding *ret)
 {
@@ -310,7 +310,7 @@ static int judge_group(const struct rank_job *job, const struct rank_group *grou
 		       : culprit_find(job, group, &grid->widths[clock.width], blames, ret);
 }
 
-/* Returns true if ranks made equally many steps; if not, steps may not correspond. */
+/* Returns true if ranks made equally many steps. Else their steps may not correspond. */
 static bool are_as_many(const struct rank_job *job)
 {
 	size_t least = SIZE_MAX, most = 0;
@@ -361,7 +361,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Sets *ret to false if steps have no common numbers, but ranks meet when aligned by the clock. */
+/* Sets *ret to false if ranks meet by the clock, though their steps have no common numbers. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

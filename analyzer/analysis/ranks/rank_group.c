@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define FEWEST_CELLS 8
-/* groups with fewer steps are not called separate: they may wait for each other in a later step */
+/* groups of fewer steps are not separate, as they may still wait for each other later */
 #define APART_STEPS  128
 /* groups are separate only if their mean steps differ by this share, and by APART_ERRORS */
 #define APART_SHARE  0.03
@@ -43,8 +43,8 @@ static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 }
 
 /*
- * Returns the most steps that one pace gets ahead of the other; 0: there are too few steps,
- * INFINITY: the two surely never meet.
+ * Returns how many steps one pace gets ahead of the other; 0: too few steps. INFINITY: the two
+ * surely never meet.
  */
 static double pace_lead(const struct pace *one, const struct pace *other)
 {
@@ -115,7 +115,7 @@ int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_
 			*ret_group = (int32_t)i;
 		}
 	}
-	/* Without room for another group, the rank joins the group of the nearest pace. */
+	/* Without room for a group, the rank joins the nearest one. */
 	if (job->group_count && (nearest <= alike || job->group_count == RANK_GROUPS ||
 				 (job->group_count + 1) * steps > WINDOW_MOST))
 		return 0;

@@ -3,9 +3,9 @@
  * rank_group.h - finds groups of ranks with the same pace, which may wait for each other.
  *
  * If two ranks never meet, the faster one gets further and further ahead. Only times between steps
- * of the same rank are used, so clocks of two machines are never compared. Time between epochs
- * counts; if it is unknown, the epoch's first step is left out. Windows can be joined, but not
- * taken apart, so a rank that perhaps does not meet the others starts a group.
+ * of one rank are used, as clocks of two machines differ. Time between epochs counts; if unknown,
+ * the epoch's first step is left out. Windows can be joined later, but not taken apart, so a rank
+ * in doubt starts a group.
  */
 #pragma once
 

@@ -57,7 +57,7 @@ struct rank_blame {
 	int32_t group;     /* -1: there are no groups */
 	double wait_ns;    /* job's waits that the rank is to blame for */
 	double starved_ns; /* part of wait_ns in which the rank starved */
-	double saved_ns;   /* what the job saves at most if the rank's batches are ready */
+	double saved_ns;   /* saved time, at most, if the rank's batches are always ready */
 	size_t step_count;
 	bool is_culprit;
 };
@@ -93,8 +93,8 @@ struct rank_job {
 };
 
 /*
- * Returns where the next epoch begins: at a multiple of the widest window, so that no window holds
- * steps of two epochs. Parts of the job may lack an epoch, and are joined by moving whole windows.
+ * Returns where the next epoch begins: at a multiple of the widest window, so that no window has
+ * steps of two epochs. If a part of the job lacks an epoch, whole windows move.
  */
 static inline size_t rank_behind(const struct rank_base *epoch)
 {
@@ -109,23 +109,23 @@ struct rank_finding {
 	bool starved;
 	double stall_ratio;   /* NAN: no rank's account is known */
 	double trimmed_ratio; /* without the largest 0.5 % of the waits, which are single events */
-	double wait_ns; /* upper bound of the job's lost time; if RANK_ALONE, mean over ranks */
-	bool is_exact;        /* wait_ns is exact instead of an upper bound */
+	double wait_ns; /* at most so much of the job's time is lost; RANK_ALONE: mean over ranks */
+	bool is_exact;        /* wait_ns is exact */
 	int32_t hidden; /* rank that starves most, but whose waits lengthen no step; -1: none */
 	double time_ns;
 	int width;       /* ranks meet at least once in `width` steps; 0: not aligned by step */
 	double lag;      /* part of the waits that made steps longer (rank.h); NAN: none starved */
-	int32_t culprit; /* only culprit, numbered as by rank_add(); -1: none, or several */
+	int32_t culprit; /* the culprit, numbered as by rank_add(); -1: none, or several */
 	size_t culprit_count;
 	double saved_ns; /* estimate of the time saved if all batches of culprits were ready */
 	double gain_least, gain_most; /* range of the speed-up in that case */
-	/* share of the waits: of the culprits or, without any, of the worst rank; or NAN */
+	/* share of the waits that culprits have or, without any, the worst rank; or NAN */
 	double blame_share;
 	size_t step_count;
-	size_t shifted_count; /* ranks whose first batch has another ordinal than most ranks' */
+	size_t shifted_count; /* ranks whose first ordinal differs from most ranks' */
 	int32_t shifted;      /* first of these ranks; its steps may be aligned wrongly */
-	double apart_ns;      /* the clock of a rank seems to be off by this much */
-	/* Groups of ranks that do not wait for each other; the members above are about `group`. */
+	double apart_ns;      /* a rank's clock seems to be off by this much */
+	/* Groups of ranks that do not wait for each other. The members above are about `group`. */
 	struct rank_part {
 		double stall_ratio, wait_ns;
 		bool meets;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_place.h - finds signs that the ranks of a job were aligned wrongly: ranks number their first
- * batches differently, or a rank begins and ends earlier, or later, than the other ranks.
+ * rank_place.h - finds signs that ranks were aligned wrongly: they number their first batches
+ * differently, or a rank begins and ends earlier, or later, than the others.
  */
 #pragma once
 

@@ -2,10 +2,9 @@
 /*
  * window.h - holds the steps of a job over all ranks, in windows of 1, 2, 4, ... 64 steps.
  *
- * Ranks that meet only in every k-th step wait for each other only in windows of k steps. The
- * longest sum is not the sum of the longest waits, so each width is stored. A width is dropped if
- * it has too many windows. Windows of some ranks can be joined, in any order, with windows of
- * others.
+ * Ranks that meet in every k-th step only, wait for each other only in windows of k steps. Each
+ * width is stored, because it cannot be computed from another. One with too many windows is
+ * dropped. Windows of some ranks can be joined, in any order, with those of others.
  */
 #pragma once
 
@@ -22,7 +21,7 @@ struct window {
 	float second_ns;     /* longest wait of a rank other than `rank` */
 	float pace_ns;       /* length of these steps in `rank` */
 	float sum_ns;        /* length of these steps, summed over all ranks */
-	int32_t rank;        /* rank with the longest wait; the first one if several have it */
+	int32_t rank;        /* rank with the longest wait; the first one of several */
 	uint32_t count : 31; /* number of ranks; 0: no data */
 	uint32_t is_starved : 1;
 };
@@ -38,7 +37,7 @@ struct windows {
 	struct window_width {
 		struct window *list;
 		size_t count, capacity;
-		bool is_full; /* more than WINDOW_MOST windows, so the list stays empty */
+		bool is_full; /* too many windows (WINDOW_MOST), so the list stays empty */
 		struct window_part part; /* the window that is being summed for the current rank */
 		size_t index;
 	} widths[WINDOW_WIDTHS];
@@ -50,7 +49,7 @@ struct windows {
 int window_add(struct windows *windows, size_t step, size_t rank, const struct window_part *part);
 int window_end(struct windows *windows, size_t rank);
 
-/* Adds windows of other ranks to one width. More than WINDOW_MOST windows drop the width. */
+/* Adds windows of other ranks to one width, or drops the width: WINDOW_MOST. */
 int window_merge(struct windows *windows, int width, size_t at, const struct window *list,
 		 size_t count);
 

@@ -21,7 +21,7 @@ static inline void *array_grown(void *list, size_t count, size_t size)
 
 /*
  * Evaluates to the index of the first of `count` items for which `is_before`, an expression of the
- * index `i`, is false; to `count` if there is none. It is true for all items before that one.
+ * index `i`, is false, or to `count`. Before that item, it must be true.
  */
 #define ARRAY_PLACE(count, i, is_before)                                                           \
 	({                                                                                         \

@@ -3,9 +3,9 @@
  * fold.h - tests whether a series has one given period: do phases differ more than by chance?
  *
  * A series of values in [0, 1] is cut into rows of P values. Under the null hypothesis each row may
- * be rotated by any shift, which keeps trends and bursts and only destroys what rows have in
- * common, the phase. The mean of a column is then a mean of independent values in [0, 1], which
- * Hoeffding's and Bennett's inequalities bound (see analysis/README.md). No value may be NAN.
+ * be rotated by any shift, which keeps trends and bursts but not the phase that rows have in
+ * common. The mean of a column is then a mean of independent values in [0, 1], which Hoeffding's
+ * and Bennett's inequalities bound (see analysis/README.md). No value may be NAN.
  */
 #pragma once
 
@@ -43,8 +43,8 @@ struct fold_series {
 
 /*
  * Returns the evidence E: by chance, the mean of one phase reaches `highest_mean` with at most the
- * probability exp(-E). analysis/README.md has E: G is `rows`, m `highest_mean`, mu `mean`, V
- * `variance` (the mean variance within rows), b `highest` (the largest value) - mu.
+ * probability exp(-E). In the formula of analysis/README.md, G is `rows`, m is `highest_mean`, mu
+ * is `mean`, V is `variance` (its mean within rows), and b is `highest` - mu.
  */
 double fold_evidence(double rows, double highest_mean, double mean, double variance,
 		     double highest);
@@ -53,14 +53,14 @@ double fold_evidence(double rows, double highest_mean, double mean, double varia
 double fold_log_gamma_tail(size_t shape, double sum);
 
 /*
- * Returns ln of the probability that phases differ so much by chance, corrected for phases and
- * scales (all rows, blocks of 8 and 32), not for the number of periods. Returns 0 for fewer than 3
+ * Returns ln of the probability that phases differ so much by chance. It is corrected for phases
+ * and scales (all rows, blocks of 8 and 32), but not for the number of periods; 0 for fewer than 3
  * rows.
  */
 double fold_log_p(const struct fold_series *series, size_t period, double factor);
 
 /*
- * Returns (1 - r)/(1 + r), a factor on the evidence of rows that resemble the next row. r: their
- * correlation if one is shifted by half a period. Returns 1 for r <= .02 or fewer than 6 rows.
+ * Returns (1 - r)/(1 + r), a factor on the evidence. r is the correlation of rows, one of them
+ * shifted by half a period. Returns 1 for r <= .02, or fewer than 6 rows.
  */
 double fold_memory(const struct fold_series *series, size_t period);

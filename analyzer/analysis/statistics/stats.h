@@ -26,7 +26,7 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 struct stats_order {
 	struct stats_column column;
 	size_t count;
-	size_t bins[3][STATS_BINS]; /* [0] counts by first bits, the others by the next bits */
+	size_t bins[3][STATS_BINS]; /* [0] counts by first bits, [1] and [2] by the next bits */
 	uint32_t prefix[3];         /* the prefixes whose values bins[1] and bins[2] count */
 	bool filled[3];
 };

@@ -80,7 +80,7 @@ static double block_variance(const double *residuals, size_t blocks, size_t per_
 		products += block ? sum * last : 0;
 		last = sum;
 	}
-	/* In few blocks the correlation is estimated too low; Kendall's formula corrects this. */
+	/* Few blocks give a too small correlation, which Kendall's formula corrects. */
 	correlation = squares > 0 ? products / squares : 0;
 	correlation += (1 + 3 * correlation) / (double)blocks;
 	correlation = fmin(fmax(correlation, 0), MOST_CORRELATION);
@@ -90,7 +90,7 @@ static double block_variance(const double *residuals, size_t blocks, size_t per_
 struct estimate track_estimate(const struct track *track, size_t least)
 {
 	struct estimate ret = {NAN, NAN, NAN};
-	/* If the last cell is not full, it counts in the value but in no block. */
+	/* A last cell that is not full counts in the value, but in no block. */
 	size_t whole =
 		track->count && track->filled < track->size ? track->count - 1 : track->count;
 	double numerator = 0, denominator = 0, widest = -1, *residuals;

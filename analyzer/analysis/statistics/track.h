@@ -4,9 +4,9 @@
  * memory.
  *
  * Batches depend on one another: a bootstrap over blocks of one length calls 24 to 53 % of pairs of
- * equal runs different (autocorrelation .99). So the run is cut into blocks of many lengths, up to
- * an eighth of the run. Each length gives a variance of the mean, raised by the correlation of
- * neighbouring blocks; the length with the widest interval counts.
+ * equal runs different (autocorrelation .99). So blocks of many lengths are tried, up to an eighth
+ * of the run. Each gives a variance of the mean, raised by the correlation of neighbouring blocks.
+ * The widest interval counts.
  */
 #pragma once
 

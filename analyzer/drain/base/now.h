@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* now.h - the clock for all times of a run, this process's CPU clock, and a limit for times. */
+/* now.h - the clock for all times of a run, and this process's CPU time. */
 #pragma once
 
 #include <stdint.h>

@@ -20,12 +20,12 @@ struct process_stat {
 	int exit_status;      /* status as by waitpid() if is_over; 0 also where /proc hides it */
 };
 
-/* Reads /proc/PID/`name`, cut to `size`. Returns its length; on failure 0, and "". */
+/* Reads /proc/PID/`name`, cut to `size`. Returns its length; 0 (and "") if that failed. */
 size_t process_file_read(int32_t pid, const char *name, char *text, size_t size);
 
 bool process_stat_read(int32_t pid, struct process_stat *ret);
 /* `tid` is a number like "12"; used_ns is then the thread's CPU time. */
 bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret);
 
-/* Returns the CPU time in nanoseconds; `stat`, just read, has it in 1/100 s only. */
+/* Returns the CPU time in ns, of which `stat`, just read, knows 1/100 s only. */
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat);

@@ -75,7 +75,7 @@ static bool may_be(const struct stream *stream, const struct dlprof_event *event
 	return event->kind == DLPROF_EVENT_EPOCH && stream->generation == DLPROF_GENERATION_ANY;
 }
 
-/* Finds the event's stream, or makes one. claim() moves a pool's load to the right epoch later. */
+/* Finds the event's stream, or makes one. claim() later moves a pool's load to its epoch. */
 static int find_stream(struct join *join, const struct dlprof_event *event,
 		       struct stream **ret_stream)
 {
@@ -165,7 +165,7 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
 		       : note_process(join, stream, segment, "main", UNKNOWN);
 }
 
-/* Notes that older iterators were left. They may go on, but await no end of their last step. */
+/* Notes that older iterators were left. Their last steps need no end, though they may go on. */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
 {
@@ -287,7 +287,7 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* Waits for other loaders are no part of the step; another thread's sum is of no use. */
+	/* Waits for other loaders are no part of the step. Another thread's sum says nothing. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns
@@ -303,8 +303,7 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->tid = ring->tid;
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
-	/* iter() may run in another thread; a pool is known only when a second thread takes a
-	 * batch. */
+	/* iter() may run in another thread. A pool is known once a second thread takes a batch. */
 	if (stream->seen.tid == UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);
@@ -432,7 +431,7 @@ static int take_stop(struct join *join, struct stream *stream, const struct segm
 	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
 	stream->seen.stop_ns = (int64_t)event->duration_ns;
 	stream->seen_more = true;
-	/* The last step ends only if the training goes on after the drop: see supersede(). */
+	/* The last step ends only if the training goes on after the drop, see supersede(). */
 	if (is_dropped && stream->has_last && stream->last_ring == ring) {
 		stream->dropped_ns = event->begin_ns;
 		stream->dropped_waited_ns = event->batch.waited_ns;
@@ -639,11 +638,11 @@ void join_release(const struct join *join, struct segment *segment)
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		struct ring *ring = &segment->rings[i];
 
-		/* A nearly full ring is released early; its records are lost if the drain is killed
-		 * now. */
+		/* A nearly full ring is released early. If the drain is killed now, its records are
+		 * lost. */
 		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
 			ring->release = ring->read;
-		/* Space once published as free may have been overwritten, so it must stay free. */
+		/* Space that was published as free may be overwritten, so it must stay free. */
 		if (ring->release - ring->published > DLPROF_RING_CAPACITY)
 			ring->release = ring->published;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join.h - makes batches from records: joins the worker's and the consumer's records of a task.
+ * join.h - makes batches from records: joins a task's records of worker and consumer.
  *
- * A record stays in its ring until its row is written, so the join can be made again from the
- * rings. A batch is written when its step is over and all rings have been read once more, since
- * every load that ended before the consumer asked is known then.
+ * A record stays in its ring until its row is written, so a new drain can join again. A batch is
+ * written when its step is over, and all rings were read once more: each load that ended before the
+ * consumer asked is known then.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ int join_open(struct writer *writer, struct live *live, struct sampler *sampler,
 	      struct join **ret_join);
 void join_close(struct join *join);
 
-/* Takes a record: a callback of segment_read(), where `context` is the join. */
+/* Takes a record: a callback of segment_read() with the join as `context`. */
 int join_take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
 	      struct dlprof_event *event);
 

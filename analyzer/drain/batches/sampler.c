@@ -17,9 +17,9 @@
 /* 1,000 samples give a share to 3 points: 1.96 * sqrt(0.25 / 1000) */
 #define ENOUGH     1000
 #define COST_PART  333
-/* CPU time in addition to COST_PART, to find interpreters */
+/* CPU time to find interpreters, in addition to COST_PART */
 #define COST_AHEAD UINT64_C(20000000)
-/* no load or wait claims a stack sample that is older than this */
+/* a stack sample older than this gets no load or wait any more */
 #define EXPIRE_NS  UINT64_C(120000000000)
 /* a process that records nothing for this long is reported to hang */
 #define DOING_NS   UINT64_C(5000000000)
@@ -165,7 +165,7 @@ static void take_thread(struct sampler *sampler, struct target *target, uint32_t
 		booking_add(sampler->booking, sample);
 }
 
-/* A drain without a core samples late. A sample then stands for all time since the one before. */
+/* A drain without a core samples late, so a sample stands for all time since the one before. */
 static uint32_t weight_of(uint64_t looked_ns, uint64_t now, uint64_t every_ns)
 {
 	if (!looked_ns || now - looked_ns < 2 * every_ns)
@@ -210,7 +210,7 @@ static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 	return sampler->cost_ns > allowed ? (sampler->cost_ns - allowed) * COST_PART : 0;
 }
 
-/* Returns FAST_NS until ENOUGH samples of loads (or of waits and steps) were claimed. */
+/* Returns FAST_NS until ENOUGH samples are booked to loads (or to waits and steps). */
 static uint64_t interval(const struct sampler *sampler, bool of_loads)
 {
 	return booking_count(sampler->booking, of_loads) < ENOUGH ? FAST_NS : SLOW_NS;

@@ -4,11 +4,11 @@
 #include "drain/batches/stream.h"
 #include "drain/gpu/gpu_join.h"
 
-/* After this time a batch is written without its load, since the worker's record is too late. */
+/* After this time a batch is written without its load, whose record is too late. */
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 
-/* A batch whose worker ended is lost after this time; if delivered later, its row is completed. */
+/* After this time, a batch whose worker ended is lost. If delivered later, it gets a full row. */
 #define ABANDON_NS     UINT64_C(30000000000)
 #define ABANDON_ROUNDS 80
 
@@ -230,21 +230,21 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	if (r == 0 && join->live)
 		live_row(join->live, &place, &values, entry->loaded, entry->delivered);
 	sampler_settle(join->sampler, stream, entry);
-	/* A damaged ring may have times of more than a century. */
+	/* A damaged ring may have impossible times. */
 	if (r == 0 && values.step_ns >= 0 && values.step_ns < INT64_MAX / 4 &&
 	    values.begin_ns >= 0 && values.begin_ns < INT64_MAX / 4)
 		r = tell_gpu(join, stream, entry, &values);
 	return r;
 }
 
-/* Returns true if both limits are exceeded, since a round takes 0.5 s, but 2 ms under load. */
+/* Returns true if both limits are exceeded: a round takes 0.5 s, or 2 ms under load. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {
 	return join->round - entry->round > rounds && join->now_ns - entry->since_ns > ns;
 }
 
-/* Returns true if a loaded batch will not be delivered: the consumer skipped it, or has ended. */
+/* Returns true if a loaded batch will never be delivered: the consumer skipped it, or ended. */
 static bool is_left_over(const struct join *join, const struct stream *stream,
 			 const struct entry *entry)
 {
@@ -252,7 +252,7 @@ static bool is_left_over(const struct join *join, const struct stream *stream,
 		return true;
 	if (entry->abandoned && is_older(join, entry, ABANDON_ROUNDS, ABANDON_NS))
 		return true;
-	/* In an ordered stream, an exception replaced a batch that was passed over. */
+	/* In an ordered stream, a batch that was passed over had an exception. */
 	return stream->in_order && stream->has_last && entry->task < stream->last_task;
 }
 
@@ -271,7 +271,7 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 	       is_older(join, entry, PATIENCE_ROUNDS, PATIENCE_NS);
 }
 
-/* Returns the next complete batch by order of delivery: fill_queue() must see later ones only. */
+/* Returns the next complete batch in order of delivery: fill_queue() must see later ones only. */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
 {

@@ -37,7 +37,7 @@ struct entry {
 	struct dlprof_parts parts;
 };
 
-/* Without a limit, a program that marks loads but no batches would fill the memory. */
+/* A program that marks loads but no batches must not fill the memory. */
 #define STREAM_MOST ((size_t)16384)
 
 /* One epoch of one loader. Entries are sorted by task, with free room before the first. */
@@ -67,7 +67,7 @@ struct stream {
 	uint64_t dropped_ns, dropped_waited_ns;
 	struct epoch_seen seen;
 	bool seen_more;          /* `seen` is newer than in the database */
-	struct live_place place; /* what all batches of the epoch have in common */
+	struct live_place place; /* facts that all batches of the epoch share */
 	bool stop_counted;
 };
 

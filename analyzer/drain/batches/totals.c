@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* if a kind's names are unbounded, this number of the largest tallies is stored */
+/* number of largest tallies to store, for kinds with any number of names */
 #define KEEP_COUNT 256
 
 static const struct kind {
@@ -24,7 +24,7 @@ static const struct kind {
 				 DLPROF_TALLY_KERNEL_COUNT},
 };
 
-/* Limits a value from a forged segment, since SUM() must not overflow, which is an error. */
+/* Limits a value of a forged segment, as SUM() of it would overflow, which is an error. */
 static int64_t sane(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? INT64_MAX >> 12 : (int64_t)value;
@@ -117,7 +117,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* Writes the most time of an unlisted name: that of the smallest tally (Space-Saving). */
+/* Writes the largest time that an unlisted name may have: the smallest tally's (Space-Saving). */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;

@@ -49,7 +49,7 @@ static bool has_no_head(const char *name)
 	return empty;
 }
 
-/* Says whose file it is. `first`: it has the reserved name, and belongs to the run if empty. */
+/* Says whose file it is. `first`: the name is reserved, so an empty file belongs to the run. */
 static enum owner whose(const char *name, bool first, const struct parcel *parcel)
 {
 	struct stat status;

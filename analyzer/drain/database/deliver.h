@@ -12,7 +12,7 @@
 
 #define DELIVER_PATH 4200
 
-/* Nobody may write to the database during the copy, and its log is empty. */
+/* A database to copy. Nobody writes to it meanwhile, and its log is empty. */
 struct parcel {
 	const char *from;
 	const char *target;

@@ -143,7 +143,7 @@ struct process_row facts_process(const struct segment *segment)
 
 int64_t facts_loader(const struct segment *segment, uint32_t number)
 {
-	/* DLPROF_LOADER_RANGES is UINT32_MAX, so + 1 wraps: its loader gets the lowest number. */
+	/* DLPROF_LOADER_RANGES + 1 wraps to 0, so that its loader gets the lowest number. */
 	return (int64_t)(segment->header->created_ns + (uint32_t)(number + 1));
 }
 
@@ -233,7 +233,7 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 		char line[DLPROF_NOTES_BYTES + 1];
 
 		line_end = memchr(at, '\n', (size_t)(end - at));
-		/* An incomplete note of a live process may be written on, so it is read again. */
+		/* A live process may go on with an incomplete note, so it is read again. */
 		whole = line_end && !memchr(at, '\0', (size_t)(line_end - at));
 		if (!whole)
 			break;
@@ -278,7 +278,7 @@ static int take_losses(struct losses *losses, struct writer *writer, struct segm
 	return r;
 }
 
-/* Returns when the program changed. The next life may begin before the execve() is seen. */
+/* Returns when the program changed. The next life may begin before that was seen. */
 static uint64_t became_other_ns(const struct segment *segment)
 {
 	if (!segment->left_ns || (segment->later_ns && segment->later_ns < segment->left_ns))

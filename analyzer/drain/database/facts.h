@@ -9,7 +9,7 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* Lists are all zero at first. A point that any process found does not count as missing. */
+/* Lists are all zero at first. A point that one process found is not missing. */
 struct facts {
 	char found[2 * DLPROF_NOTES_BYTES];
 	char missing[2 * DLPROF_NOTES_BYTES];

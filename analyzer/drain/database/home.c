@@ -22,7 +22,7 @@
 #include "store/database/db_open.h"
 #include "store/run/query.h"
 
-/* The end of a container kills the drain without notice, so even a short run needs a delivery. */
+/* A container that ends kills the drain unasked, so even a short run needs a delivery. */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
 #define PART_TIME 10 /* the pause is 1/10 of the time since the first delivery */
@@ -110,7 +110,7 @@ int home_open(struct home *home, struct db **ret_db)
 		home->is_local = has_bytes(home->local) ||
 				  (home_is_remote(home->target) && !has_bytes(home->target));
 	restore(home);
-	/* If the user removed the target, it is not made again. */
+	/* A target that the user removed is not made again. */
 	if (!home->is_local && lstat(home->target, &status) < 0)
 		return -errno;
 	r = db_open_write(home->is_local ? home->local : home->target, ret_db);
@@ -340,6 +340,6 @@ int home_open_read(const char *database, struct db **ret_db)
 	if (!home_find(database, path, sizeof(path)))
 		return db_open_read(database, ret_db);
 	r = db_open_read(path, ret_db);
-	/* If the database is not in the folder any more, it was just delivered. */
+	/* A database that is not in the folder any more was just delivered. */
 	return r == -ENOENT ? db_open_read(database, ret_db) : r;
 }

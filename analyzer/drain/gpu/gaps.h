@@ -2,9 +2,9 @@
 /*
  * gaps.h - times in which a process's GPU work is unknown.
  *
- * Lost or impossible records cannot be placed in time. If more than GAPS_DOUBT of a second's
- * records are such, a gap lasts from that second to the first sound second, because the GPU would
- * else seem idle.
+ * Lost or impossible records have no place in time. If they are more than GAPS_DOUBT of a second's
+ * records, a gap lasts from that second to the next sound one. Without the gap, the GPU would seem
+ * idle.
  */
 #pragma once
 

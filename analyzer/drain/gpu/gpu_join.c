@@ -142,7 +142,7 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 		.device = (int16_t)event->worker,
 		.kind = DLPROF_GPU_WHAT_KIND(op->what),
 	};
-	/* A kernel that ran much later than it was launched is too late for the launch's step. */
+	/* A kernel that ran long after its launch is too late for the launch's step. */
 	if (added.kind == DLPROF_GPU_LAUNCH && added.device >= 0 &&
 	    (added.begin_ns < process->complete_ns - KEEP_NS / 2 ||
 	     added.begin_ns < process->ops.forgotten_ns))
@@ -309,7 +309,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	return writer_meta(gpu->writer, META_CLOCK, "gpu");
 }
 
-/* Returns true if records of the step are still to come. A host sends launches one step later. */
+/* Returns true if records of the step may still come: a host sends launches one step later. */
 static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -319,7 +319,7 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 		gaps_may_spare(&process->gaps, batch->end_ns));
 }
 
-/* Has steps with late operations written again. Notes a gap before `kept_ns`: forgotten time. */
+/* Writes steps with late operations again. Before `kept_ns`, operations are forgotten: a gap. */
 static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
 {
 	struct gap late = process->late;
@@ -375,7 +375,7 @@ static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
 	if (process->keep_ns < keep_ns)
 		keep_ns = process->keep_ns;
 	process->keep_ns = INT64_MAX;
-	/* For a few operations, forgetting is not worth its cost. */
+	/* To forget a few operations is not worth its cost. */
 	if (process->ops.count > 4096 && process->has_batches)
 		gpu_ops_forget(&process->ops, keep_ns);
 	return r;

@@ -47,7 +47,6 @@ static void fill(const struct gpu_rows *what, const struct view *view, bool is_d
 	values->gpu_compute_ns = step->compute_ns;
 	values->gpu_loading_ns = step->loading_ns;
 	values->gpu_busy_ns = step->busy_ns;
-	/* If the wait is unknown, the GPU's idle time in waits is unknown, too. */
 	if (batch->wait_ns == UNKNOWN)
 		return;
 	values->gpu_idle_wait_ns = step->gap_data_ns;
@@ -97,7 +96,7 @@ static int write_devices(struct writer *writer, const struct gpu_batch *batch,
 	return r;
 }
 
-/* Measures each part like a step. With several devices, a part is idle while all are idle. */
+/* Measures each part like a step. A part is idle while all devices are idle. */
 static int write_parts(struct writer *writer, const struct gpu_rows *what,
 		       const struct gpu_ops *all, const struct view *view)
 {
@@ -138,7 +137,7 @@ static int measure(struct gpu_devices *devices, struct view *view)
 				   view->devices, &view->device_count);
 }
 
-/* If kernels are of unknown owners, measures twice. *ret_is_doubtful: the results differ much. */
+/* Measures twice if owners of kernels are unknown. *ret_is_doubtful: the results differ much. */
 static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
 {
 	const struct gpu_batch *batch = view->batch;

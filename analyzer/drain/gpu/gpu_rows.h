@@ -32,7 +32,6 @@ struct gpu_seen {
 };
 
 struct gpu_said {
-	/* the busy time is known */
 	bool busy;
 	/* the busy time is unknown, because it is in doubt whose kernels ran */
 	bool is_doubtful;

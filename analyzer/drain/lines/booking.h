@@ -3,7 +3,8 @@
  * booking.h - finds out to which load, wait or step of its thread a stack sample belongs.
  *
  * A load or wait is recorded only when it ends. So samples wait here until a span of their thread
- * claims them. A load claims before the wait around it, and a wait before the step around the wait.
+ * takes them. A load takes samples before the wait around it, and a wait before the step around the
+ * wait.
  */
 #pragma once
 
@@ -31,8 +32,8 @@ struct booking_sample {
 void booking_add(struct booking *booking, const struct booking_sample *sample);
 
 /*
- * Stack samples that a span claims: those that nothing has claimed, or those that a load or a wait
- * of a loader that was not known yet has claimed for the time being.
+ * Which stack samples a span takes: free ones, or those that a load or a wait of a then unknown
+ * loader took for the time being.
  */
 enum booking_from { BOOKING_FREE, BOOKING_LOADS, BOOKING_WAITS };
 
@@ -51,10 +52,10 @@ void booking_claim(struct booking *booking, const struct booking_span *span);
 void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
 		  uint64_t end_ns);
 
-/* Returns how many samples loads have finally claimed, or how many other spans have. */
+/* Returns how many samples loads have for good, or how many other spans have. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);
 
-/* Ends the waiting of older samples. They count as what claimed them for now, or as LINE_OTHER. */
+/* Books older samples that still wait: as what has them for the time being, or as LINE_OTHER. */
 void booking_expire(struct booking *booking, uint64_t before_ns);
 
 /* Call booking_written() after the commit; else the samples are written again. */

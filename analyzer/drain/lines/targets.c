@@ -127,7 +127,6 @@ bool target_open(struct targets *targets, struct target *target, uint64_t now)
 {
 	int32_t number;
 
-	/* The process became another program, whose interpreter, if any, is another one. */
 	if (target->segment->left_ns) {
 		python_close(target->python);
 		target->python = NULL;

@@ -2,8 +2,8 @@
 /*
  * cores.h - measures the use of a run's cores by others: programs, other ranks, a hypervisor.
  *
- * This use is the cores' busy time minus the CPU time of the run's recording processes. It is
- * unknown for times in which a process came or went.
+ * It is the cores' busy time minus the CPU time of the run's recording processes. While a process
+ * comes or goes, it is unknown.
  */
 #pragma once
 

@@ -147,7 +147,7 @@ static int64_t lowest(const char *root, struct hierarchy *at)
 	size_t length = strlen(at->top);
 	int64_t least = -1, limit;
 
-	/* A container's mount may show a group below the host's root, whose path is cut off. */
+	/* A container's mount may begin at a group below the host's root, which is cut off. */
 	if (strcmp(at->top, "/") != 0 && strncmp(group, at->top, length) == 0 &&
 	    (!group[length] || group[length] == '/'))
 		group += length;
@@ -234,8 +234,8 @@ static bool is_top(const struct hierarchy *at)
 }
 
 /*
- * Reads a line like "/autogroup-29926 nice 0". A process in no cgroup gets its share of the CPU by
- * its session (autogroup, see sched(7)).
+ * Reads a line like "/autogroup-29926 nice 0". Without a cgroup, a process gets its share of the
+ * CPU by its session (autogroup, see sched(7)).
  */
 static void read_session(const char *root, int32_t pid, struct cpus_group *ret)
 {

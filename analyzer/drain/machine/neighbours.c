@@ -18,7 +18,7 @@
 #define LEAST_NS  UINT64_C(500000000)
 #define MOST_NS   UINT64_C(4000000000)
 #define KNOWN_PART 4   /* the pause is 1/4 of the time observed so far */
-#define COST_PART 2000 /* CPU time for looks: at most 1/2000 of the time */
+#define COST_PART 2000 /* readings may use 1/2000 of the time as CPU time */
 #define WORTH_NS  5e7  /* if others used less CPU time, no process is read */
 #define ACTIVE    0.01 /* a process that uses less of a core is ignored */
 
@@ -30,7 +30,7 @@ struct neighbour {
 	int kind;                  /* index in `kinds`, or a KIND_* */
 	/* The run's first process or another helper started this process; it does not record. */
 	bool is_helper;
-	double helped_ns; /* time that a helper ran, or could have run, from look to look */
+	double helped_ns; /* time that a helper ran, or could have run, between two readings */
 };
 
 #define KIND_UNKNOWN (-1)
@@ -44,7 +44,7 @@ static double weight_of(int nice)
 	return pow(1.25, -nice);
 }
 
-/* Finds or makes a kind. If there is no room, the last kind of this sort is used. */
+/* Finds or makes a kind. Without room, the last kind of this sort is used. */
 static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
 {
 	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, of_sort = 0, i;
@@ -89,7 +89,7 @@ static int32_t find_root(struct segment *const *segments, size_t count)
 	return 0;
 }
 
-/* Adds the time that a process ran and wanted to run since `old`, which is NULL if it is new. */
+/* Adds the time that a process ran and wanted to run since `old`; NULL: it is new. */
 static void add(struct neighbours *n, const struct neighbour *old, struct neighbour *now,
 		const struct process_stat *stat, uint64_t span_ns)
 {
@@ -153,7 +153,7 @@ static int by_pid(const void *a, const void *b)
 	return left->pid < right->pid ? -1 : left->pid > right->pid;
 }
 
-/* Returns true if `parent` is the run's first process or a helper: one of the `used` in `list`. */
+/* Returns true if `parent` is the run's first process or one of the `used` helpers in `list`. */
 static bool has_parent(const struct neighbour *list, size_t used, int32_t parent)
 {
 	const struct neighbour wanted = {.pid = parent};
@@ -163,7 +163,7 @@ static bool has_parent(const struct neighbour *list, size_t used, int32_t parent
 	return found && (found->kind == KIND_MAIN || found->is_helper);
 }
 
-/* Adds how long a helper ran or could have run since the look that made `old` (NULL: none did). */
+/* Adds how long a helper ran, or could have, since the reading `old`; NULL: it is new. */
 static void add_helper(struct neighbours *n, const struct neighbour *old, struct neighbour *now)
 {
 	if (!now->is_helper || !old)
@@ -227,7 +227,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 	return 0;
 }
 
-/* If others used little CPU time, reading hundreds of processes is not worth its cost. */
+/* Reads all processes, which costs too much if others used little CPU time. */
 static int look(struct neighbours *n, struct segment *const *segments, size_t count,
 		int64_t others_ns, uint64_t now_ns)
 {
@@ -272,7 +272,7 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 	for (size_t i = 0; i < n->kind_count; i++) {
 		const struct neighbour_kind *kind = &n->kinds[i];
 		const double cores = kind->used_ns / n->of_ns;
-		/* Waits are known of processes seen twice; the others get the same ratio. */
+		/* Processes that were read twice give the ratio of waiting for all. */
 		const double ratio = kind->ran_ns > 0 ? kind->waited_ns / kind->ran_ns : 0;
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %.4f %.3f %.3f",
@@ -323,7 +323,7 @@ int neighbours_update(struct neighbours *n, struct writer *writer, struct segmen
 	if (r < 0)
 		return r == -ENOMEM ? 0 : r;
 	n->pause_ns += (cpu_ns() - begin_ns) * COST_PART;
-	/* After the first look there is nothing to compare with, so the next look comes at once. */
+	/* The first reading has nothing to be compared with, so the next one comes at once. */
 	if (!(n->of_ns > 0))
 		return 0;
 	least_ns = within(LEAST_NS, MOST_NS, (uint64_t)n->of_ns / KNOWN_PART);

@@ -3,9 +3,9 @@
  * neighbours.h - finds which other programs compete for the run's cores, and with what weight.
  *
  * The scheduler divides busy cores by weight. So the time in which programs ran or were ready is
- * added up, by weight within the run's own group, and by group for other groups. A *look* reads
- * these times from /proc now and then. A process that lived only between two looks, or in another
- * PID namespace, is not seen.
+ * added up, by weight within the run's own group, and by group for other groups. These times are
+ * read from /proc now and then. A process that lived only between two readings, or in another PID
+ * namespace, is not seen.
  */
 #pragma once
 
@@ -29,17 +29,17 @@ struct neighbour_kind {
 	uint64_t who;
 	double weight; /* relative to the run's weight */
 	double used_ns;
-	double ran_ns, waited_ns; /* sums over the processes that two looks saw */
+	double ran_ns, waited_ns; /* sums over the processes that were read twice */
 };
 
 struct neighbours {
-	struct neighbour *list; /* processes at the last look, sorted by pid */
+	struct neighbour *list; /* processes of the last reading, sorted by pid */
 	size_t count;
 	uint64_t seen_ns, next_ns;
-	uint64_t pause_ns; /* pause that keeps the CPU time of looks below its limit */
-	uint64_t all_ns;   /* time of the last look at all processes; 0: none */
-	int64_t others_ns; /* others' CPU time at the last look at all processes */
-	bool is_new;       /* no batch has come since the last look */
+	uint64_t pause_ns; /* pause that keeps the CPU time of readings below its limit */
+	uint64_t all_ns;   /* time of the last reading of all processes; 0: none */
+	int64_t others_ns; /* others' CPU time at that reading */
+	bool is_new;       /* no batch has come since the last reading */
 	struct cpus_group group;
 	int nice;
 	bool is_known;
@@ -48,15 +48,14 @@ struct neighbours {
 	double of_ns;
 	double main_ns;
 	double helper_ns; /* time that the busiest helper (neighbours.c) ran, or could have run */
-	/* Times of main threads: [0] of the run's first process, [1] sums over its workers. */
+	/* Main threads: [0] of the run's first process, [1] sum over its workers. */
 	double ran_ns[2], waited_ns[2];
 };
 
 /*
- * Makes a look if one is due, and counts from the first batch to the last. Writes these facts:
- * `neighbours` with "t WEIGHT RAN WANTED" for other threads, or "g WEIGHT RAN WANTED" for a group,
- * separated by ";", in cores; the CPU time of the main process, and how long it and workers ran and
- * waited; how long the busiest helper ran or could have run.
+ * Reads if due, and counts from the first batch to the last. Writes facts of meta: `neighbours` ("t
+ * WEIGHT RAN WANTED" for other threads, "g WEIGHT RAN WANTED" for a group, in cores, separated by
+ * ";"), main_* and worker_* times, and the busiest helper's time.
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      struct segment *const *segments, size_t count, int64_t others_ns,

@@ -14,13 +14,13 @@
 
 #define LEAST_NS   UINT64_C(500000000)
 #define MOST_NS	   UINT64_C(20000000000)
-#define KNOWN_PART 4                  /* the pause is 1/4 of the time since the first look */
-#define COST_PART  8000               /* looks may use 1/8000 of a core: 0.0125 % */
-#define COST_AHEAD UINT64_C(10000000) /* CPU time that looks may use in advance */
+#define KNOWN_PART 4                  /* the pause is 1/4 of the time since the first reading */
+#define COST_PART  8000               /* readings may use 1/8000 of a core: 0.0125 % */
+#define COST_AHEAD UINT64_C(10000000) /* CPU time that readings may use in advance */
 #define MEMORY_PART  4000             /* reading memory may use 1/4000 of a core */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
-/* memory is first read within this time after the first look, to show the memory at the start */
+/* memory is first read within this time, to show the memory at the start */
 #define BEGIN_NS   UINT64_C(10000000000)
 #define WORTH_NS   2e8 /* a worker's threads are counted if its loads took at least this long */
 #define WATCHED_MOST 2
@@ -31,7 +31,7 @@
 struct use_thread {
 	int32_t tid;
 	char name[16];
-	int64_t base_ns, cpu_ns; /* CPU time at the first look, and now */
+	int64_t base_ns, cpu_ns; /* CPU time at the first reading, and now */
 };
 
 struct use_process {
@@ -42,13 +42,13 @@ struct use_process {
 	bool is_here;
 	bool is_watched;
 	bool has_memory;
-	/* first look, and last look at memory */
+	/* first reading, and last reading of memory */
 	uint64_t begun_ns, memory_ns;
-	int64_t used_ns, waited_ns; /* sums over the threads at the last look; -1: none yet */
-	/* Time that threads ran or wanted to run since the first look; `of_ns` at that look. */
+	int64_t used_ns, waited_ns; /* sums over the threads at the last reading; -1: none yet */
+	/* Time that threads ran or wanted to run since the first reading; `of_ns` then. */
 	double wanted_ns, base_of_ns;
 	int64_t base_faults;
-	/* CPU time of the children, and how long loads took, at the last look; -1: none yet */
+	/* CPU time of the children, and time of loads, at the last reading; -1: none yet */
 	int64_t children_ns;
 	double loaded_ns;
 	struct use_row row;
@@ -202,7 +202,7 @@ static int write_threads(struct use_process *process, struct writer *writer)
 	return r;
 }
 
-/* It is unknown how long threads that ended between two looks had waited. */
+/* Threads that ended between two readings waited for an unknown time. */
 static void note_threads_at_once(struct use_process *process, int32_t number,
 				 const struct process_stat *stat, double of_ns)
 {
@@ -225,13 +225,13 @@ static void note_threads_at_once(struct use_process *process, int32_t number,
 			(int64_t)(process->wanted_ns * 1000 / (of_ns - process->base_of_ns));
 }
 
-/* Adds what the programs that a loading process started and waited for used since the last look. */
+/* Adds the CPU time of programs that a loading process started and waited for. */
 static int note_children(struct use *use, struct use_process *process, struct writer *writer,
 			 const struct process_stat *stat, double loaded_ns)
 {
 	int r = 0;
 
-	/* If there are workers, the kernel counts them as children, so the training is left out. */
+	/* The kernel counts workers as children, so a training with workers is left out. */
 	if (process->children_ns >= 0 && loaded_ns > process->loaded_ns &&
 	    (process->is_worker || !use->has_workers)) {
 		use->children_ns += stat->children_ns - process->children_ns;
@@ -308,7 +308,7 @@ static void drop(struct use *use, size_t index)
 	use->list[index] = use->list[--use->count];
 }
 
-/* A training process shares memory with its workers until they write there, so it is left out. */
+/* A training process shares memory with its workers, so it is left out. */
 static int look_at_memory(struct use *use, struct writer *writer, struct segment *const *segments,
 			  size_t count, uint64_t now_ns)
 {
@@ -345,7 +345,7 @@ static int look_at_memory(struct use *use, struct writer *writer, struct segment
 	return writer_use(writer, &next->row);
 }
 
-/* A process that has not finished a load or batch is still starting up, so it is not measured. */
+/* A process that has not finished a load or batch is still starting up. */
 static bool is_wanted(const struct segment *segment, double ns)
 {
 	if (segment->dead || segment->left_ns || segment->later_ns || !segment->joined.role)

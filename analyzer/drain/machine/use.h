@@ -2,8 +2,8 @@
 /*
  * use.h - measures what loading and training processes use: threads, cores, memory, faults.
  *
- * A *look* reads the numbers from /proc now and then. Counting private memory takes the kernel 25
- * us per megabyte, so this is done for few processes.
+ * The numbers are read from /proc now and then. Counting private memory takes the kernel 25 us per
+ * megabyte, so this is done for few processes.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct use {
 	bool has_workers; /* the run has or had workers */
 };
 
-/* Makes a look if one is due; writes t_use, t_thread, and meta `children_cpu_ns` and its time. */
+/* Reads if due. Writes t_use, t_thread, and meta `children_cpu_ns` with its time. */
 int use_update(struct use *use, struct writer *writer, struct segment *const *segments,
 	       size_t count, uint64_t now_ns);
 

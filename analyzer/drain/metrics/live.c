@@ -169,7 +169,7 @@ static void add_batch(struct live_sums *sums, const struct live_place *of,
 	const double out_ns = (double)row->begin_ns + (double)row->wait_ns;
 	struct live_thread *thread = find_thread(sums, of);
 
-	if (of->nested) /* the batch's wait is inside another batch's wait */
+	if (of->nested) /* the wait is inside another batch's wait */
 		return;
 	add(sums, METRIC_BATCHES, 1);
 	if (row->wait_ns < 0 || row->begin_ns < 0)

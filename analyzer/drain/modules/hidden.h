@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hidden.h - finds decode libraries whose calls cannot be observed, being linked into a module.
+ * hidden.h - finds decode libraries that are linked into a module, so that no call is observed.
  *
  * Scanning 100 MB of libraries would slow the training down, so the drain does it, in small parts.
  */

@@ -214,7 +214,7 @@ void code_next_turn(struct code_cache *cache)
 		      cache->turn);
 }
 
-/* Returns true if `type` is the type of code objects. The type's name shows that the first time. */
+/* Returns true if `type` is the type of code objects, which its name shows the first time. */
 static bool learn_type(struct code_cache *cache, const struct memory *memory, uint64_t type)
 {
 	char name[sizeof("code")];
@@ -247,7 +247,7 @@ const struct code *code_get(struct code_cache *cache, const struct memory *memor
 			entry->turn = cache->turn;
 			return &entry->code;
 		}
-		/* Stacks of this turn may point to the old entry; the next sweep frees it. */
+		/* Stacks of this turn may point to the old entry, which the next turn frees. */
 		cache->reused++;
 		entry->address = 0;
 	}

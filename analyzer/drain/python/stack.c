@@ -3,7 +3,7 @@
 
 #define PAGE_BYTES 4096
 
-/* limit of frames to walk: frames of C functions that called Python lie between Python's frames */
+/* most frames to walk; C functions that called Python have frames between Python's */
 #define STEPS_MAX (2 * STACK_FRAMES)
 
 /* number of attempts to read a stack if no frame can be read */
@@ -58,7 +58,7 @@ static bool read_window(struct walk *walk, uint64_t frame)
 	return memory_read_list(walk->memory, &walk->list) == 1;
 }
 
-/* Reads by one call the pointer at `where` and the page of `frame`, to which it pointed before. */
+/* Reads, by one call, the pointer at `where` and the page of `frame`, its last known value. */
 static uint64_t read_top(struct walk *walk, uint64_t where, uint64_t frame, struct stack *stack)
 {
 	struct memory_list *list = &walk->list;
@@ -156,7 +156,7 @@ static bool read_once(struct walk *walk, struct code_cache *codes, struct stack 
 	if (ret->is_torn || !frame)
 		return true;
 	frame = read_top(walk, where, frame, ret);
-	/* If the current frame has moved to another page meanwhile, that page is read. */
+	/* The current frame may have moved to another page. */
 	if (frame && !has_frame(walk, frame))
 		frame = read_top(walk, where, frame, ret);
 	walk->count = 0;

@@ -134,7 +134,7 @@ bool alive_is_other(const struct alive *alive)
 {
 	struct process_stat stat;
 
-	/* The memory is checked, too: an ending process loses the lock before it is gone. */
+	/* The memory is checked, too, as an ending process loses the lock before it is gone. */
 	return alive->is_found && has_lock(alive) == 0 &&
 	       process_stat_read(alive->proc_pid, &stat) &&
 	       stat.start_ticks == alive->start_ticks && stat.has_memory;

@@ -2,12 +2,14 @@
 /*
  * alive.h - finds out whether a recording process lives, and its pids.
  *
- * The process may be in another PID namespace than we are, and /proc may show another namespace,
- * hide the process, or be absent. The pid then means another process, or none. So a pid is used
- * only if the process with that pid has the right start time. The recording process counts as dead
- * only if the process found so has ended, if its lock is gone (DLPROF_SEGMENT_LOCKED), or if its
- * namespace has no such process. If none of this can be known, it counts as alive until it says
- * that it ends or, for a child, until the run's first process has ended.
+ * The process may be in another PID namespace, and /proc may show another namespace, hide the
+ * process, or be absent. The recorded pid then means another process, or none. So a pid is used
+ * only if that process has the right start time.
+ *
+ * The recording process counts as dead if the process found in this way has ended, if its lock is
+ * gone (DLPROF_SEGMENT_LOCKED), or if its namespace has no such process. If none of this can be
+ * known, it counts as alive until it says that it ends or, for a child, until the run's first
+ * process has ended.
  */
 #pragma once
 

@@ -80,7 +80,7 @@ int segment_refresh(struct segment *segment)
 	if (!fresh)
 		return -ENOMEM;
 	r = read_at(segment->fd, fresh, sizeof(*fresh), 0);
-	/* A header that now names another process is damaged. */
+	/* A header with another process is damaged. */
 	if (r == 0 && fresh->pid == header->pid && fresh->start_ticks == header->start_ticks &&
 	    fresh->created_ns == header->created_ns && fresh->flags == header->flags) {
 		terminate(fresh);
@@ -214,7 +214,7 @@ static int read_events(struct segment *segment, size_t index, size_t count,
 	return r;
 }
 
-/* A ring that claims to have more records than it can hold is damaged. */
+/* Starts again with a ring that has more records than it can hold: it is damaged. */
 static void resynchronise(struct ring *ring)
 {
 	ring->lost_count++;
@@ -273,7 +273,7 @@ static off_t owner_offset(size_t index)
 	return (off_t)(offsetof(struct dlprof_header, tids) + index * sizeof(uint32_t));
 }
 
-/* Reads the owner of a slot that was claimed, and written to, after read_owners(). */
+/* Reads the owner of a slot that was taken, and written to, after read_owners(). */
 static int read_late_owner(struct segment *segment, size_t index)
 {
 	return read_at(segment->fd, &segment->rings[index].tid, sizeof(uint32_t),
@@ -421,7 +421,7 @@ void segment_tell(struct segment *segment, int error, const char *where)
 	header->store_error = positive;
 	memset(header->stored_at, 0, sizeof(header->stored_at));
 	strcpy(header->stored_at, where);
-	/* The path is written first, so that whoever sees the error also finds the whole path. */
+	/* The path comes first, so that whoever sees the error also finds the whole path. */
 	write_at(segment->fd, header->stored_at, sizeof(header->stored_at),
 		 (off_t)offsetof(struct dlprof_header, stored_at));
 	write_at(segment->fd, &positive, sizeof(positive),

@@ -18,11 +18,11 @@ struct ring {
 	uint32_t tid; /* the ring's thread; 0: it has ended, or there was none */
 	bool used;    /* the ring has, or had, a thread */
 	uint64_t read;
-	uint64_t release; /* records before this position may be overwritten once it is published */
+	uint64_t release; /* records before this one may be overwritten once it is published */
 	uint64_t published; /* last `release` that was written to the file's `tail` */
 	uint64_t lost_count;
 	uint64_t head;
-	uint64_t far_from; /* position of the far ring's first record; 0: none */
+	uint64_t far_from; /* position of the first record in `far` (dlprof/segment.h); 0: none */
 	/* totals.c: state of each tally when it was last written */
 	uint64_t told[DLPROF_TALLY_COUNT];
 };
@@ -38,20 +38,20 @@ static inline bool life_is(const struct life *one, const struct life *other)
 	return one->pid == other->pid && one->begun_ns == other->begun_ns;
 }
 
-/* Only the module that is named in its comment uses an inner struct. */
+/* An inner struct is for the module that its comment names. */
 struct segment {
 	char name[64];
 	int fd;
 	struct alive alive;
 	bool apart; /* gather.c: the segment's folder was removed */
 	bool dead;  /* the life has ended and writes no more */
-	/* when the process was seen to run another program; 0: it does not */
+	/* when the process was seen to run another program; 0: not yet */
 	uint64_t left_ns;
 	/* gather.c: when the process's next life began to record; 0: there is none */
 	uint64_t later_ns;
 	int exit_status; /* exit status, as of waitpid(); -1: unknown */
 	bool lived;      /* the process lived in the last round of the drain */
-	/* when the process was seen to be gone; 0: it was never seen alive, or still is */
+	/* when the process was seen to be gone; 0: not yet, or never seen alive */
 	uint64_t gone_ns;
 	bool looked;               /* each ring was looked at once */
 	struct {                   /* batches/join.c: facts about the process in the database */
@@ -104,7 +104,7 @@ bool segment_is_filling(struct segment *segment);
 int segment_read_tallies(const struct segment *segment, size_t slot,
 			 struct dlprof_tally tallies[DLPROF_TALLY_COUNT]);
 
-/* *ret_full: `place` has a copied stack. segment_free_stack() frees the place. */
+/* ret_full: `place` holds a stack. segment_free_stack() frees the place. */
 int segment_read_stack(const struct segment *segment, size_t place, struct dlprof_stack *stack,
 		       bool *ret_full);
 int segment_free_stack(const struct segment *segment, size_t place);

@@ -3,8 +3,8 @@
  * trust.h - decides which files and folders are dlprof's own: no others are read or changed.
  *
  * Whoever may write beside a database could put a link there. So only what belongs to the caller or
- * root, with dlprof's name, type and mode, is accepted; files are checked again once they are open.
- * Functions return a descriptor, or -errno; -EPERM: not ours.
+ * root, with dlprof's name, type and mode, is accepted. An open file is checked again. Functions
+ * return a descriptor, or -errno; -EPERM: not ours.
  */
 #pragma once
 

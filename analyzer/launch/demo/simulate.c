@@ -17,7 +17,7 @@ struct loader {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int epoch;
-	int wanted; /* number of the epoch's batches that may be loaded; 0: it has not begun */
+	int wanted; /* batches of the epoch that may be loaded; 0: it has not begun */
 	int first;  /* number of workers that have begun their first load */
 	int failed; /* -errno if a worker could not be started */
 	int is_loaded[4096];
@@ -57,8 +57,8 @@ static void set(struct loader *loader, int *count, int value)
 }
 
 /*
- * Begins a load. dlprof numbers threads in the order in which their first loads begin, if all these
- * loads overlap: so worker 0 begins first, and no first load ends before the last one has begun.
+ * Begins a load. dlprof numbers threads by their first loads, if all of these overlap. So worker 0
+ * begins first, and no first load ends before the last one has begun.
  */
 static bool begin_load(struct worker *worker, int batch)
 {

@@ -52,10 +52,8 @@ void child_adopt(void)
 {
 	siginfo_t info;
 
-	/*
-	 * Other children must not be ended: those of a shell that became this process by exec,
-	 * and orphans of a container whose process 1 this is.
-	 */
+	/* Other children go on: those of a shell that became this process by exec, and orphans of a
+	 * container whose process 1 this is. */
 	has_adopted = getpid() != 1 && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }

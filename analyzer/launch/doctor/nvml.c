@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvml.c - calls NVML through dlsym(). Types and functions are those of NVIDIA's NVML API Reference
- * (nvmlProcessInfo_t, nvmlDeviceGetComputeRunningProcesses) since version 2 of that function;
- * version 3 takes the same arguments.
+ * nvml.c - calls NVML through dlsym(), by NVIDIA's NVML API Reference: nvmlProcessInfo_t and
+ * nvmlDeviceGetComputeRunningProcesses since its version 2. Version 3 takes the same arguments.
  */
 #include "launch/doctor/nvml.h"
 

@@ -10,8 +10,8 @@ struct nvml_user {
 };
 
 /*
- * Lists at most `most` processes that compute on a whole GPU, and returns their number: 0 also if
- * there is no driver, or if the driver names no processes, as in many containers. Processes on MIG
+ * Lists at most `most` processes that compute on a whole GPU, and returns their number. It is also
+ * 0 without a driver, or if the driver names no processes, as in many containers. Processes on MIG
  * instances are left out, because instances share no cores.
  */
 size_t nvml_users(struct nvml_user *ret, size_t most);

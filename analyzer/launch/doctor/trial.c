@@ -35,7 +35,7 @@ static char LOOP[] = "try:\n"
 struct seen {
 	pid_t pid;
 	bool loaded;
-	int without; /* how often the library was not mapped; once is usual, before it is loaded */
+	int without; /* how often the library was not mapped: once is usual, before it is loaded */
 	char name[64];
 };
 

@@ -17,7 +17,7 @@
 #define ROUNDS	       5
 #define RUN_LEAST_S    120
 #define RUN_TIMES      5   /* a run is ended after this many times the length of the base run */
-#define SKIPPED	       8   /* first batches not measured, besides those loaded ahead */
+#define SKIPPED	       8   /* first batches, besides those loaded ahead, that are not measured */
 
 static int make_folder(struct tune *tune)
 {
@@ -54,8 +54,8 @@ static double run_s(const struct tune *tune, const struct tune_run *base)
 }
 
 /*
- * Chooses the batches to measure, the same in all runs: without the first ones, which may have been
- * loaded ahead, and without the last one if the base run ended by itself.
+ * Chooses the batches to measure, the same in all runs. The first ones may have been loaded ahead.
+ * The last one is left out if the base run ended by itself.
  */
 static void plan(struct tune *tune, const struct tune_run *base)
 {
@@ -120,7 +120,7 @@ static bool has_time(const struct tune *tune, const struct tune_run *base, doubl
 	       tune_now_s() - begin_s + need_s <= (double)tune->options->max_time;
 }
 
-/* Runs the command once unchanged and once for each open trial, in turn in reverse order. */
+/* Runs the command once unchanged and once for each open trial; every other round in reverse. */
 static int run_round(struct tune *tune, const struct tune_run *base)
 {
 	const size_t rounds = (size_t)tune->options->rounds, open = count_open(tune);

@@ -36,7 +36,7 @@ struct tune_trial {
 	enum tune_verdict verdict;
 	char died[TUNE_REASON];
 	char database[PATH_MAX]; /* database of the first round; "": none */
-	/* what workers share, so that more of them bring nothing; "": no proof */
+	/* what workers share, so that more workers bring nothing; "": no proof */
 	char shared[COMPARE_SHARED];
 };
 
@@ -70,8 +70,8 @@ struct tune {
 
 /*
  * Runs the command with a trial's settings, or unchanged (NULL). Writes FOLDER/name.db and .log,
- * and leaves no process behind (tune_run.c). Returns 0; -EINTR if a signal is to end tune; -errno
- * if the command cannot be started.
+ * and leaves no process behind (tune_run.c). Returns 0; -EINTR: a signal is to end tune; -errno:
+ * the command cannot be started.
  */
 int tune_run(const struct tune *tune, const char *name, const struct tune_trial *trial,
 	     size_t stop_after, double most_s, struct tune_run *ret);
@@ -86,7 +86,7 @@ const char *tune_value(const struct tune_candidate *c, char *buffer, size_t size
 /* Reads the base run. Returns 0, or LAUNCH_ERROR after printing why not (tune_base.c). */
 int tune_read_base(struct tune *tune, const struct tune_run *base);
 
-/* Writes to trials' `shared` what workers share, if that is why more workers bring nothing. */
+/* Writes what workers share, which is why more of them bring nothing, to trials' `shared`. */
 void tune_read_shared(struct tune *tune);
 
 /* Writes "workers=4", and returns `buffer`. */

@@ -29,7 +29,7 @@ static double read_number(const char *path, const char *name)
 	return number;
 }
 
-/* Returns the free memory of the machine or, if less, what the control group may still take. */
+/* Returns the machine's free memory or, if less, what the control group may still take. */
 static double free_memory(void)
 {
 	static const char *const group = "/sys/fs/cgroup/memory.";
@@ -106,7 +106,7 @@ static void write_setting(const struct tune *tune, struct tune_trial *trial)
 		 tune_setting(c, setting, sizeof(setting)));
 }
 
-/* Predicts for mean load / mean step workers, which is enough if loads mostly sleep. */
+/* Predicts for as many workers as mean load / mean step, which are enough if loads mostly sleep. */
 static int ask_needed(struct report *report)
 {
 	const struct finding *f = &report->finding;

@@ -95,7 +95,7 @@ static bool reap(pid_t pid, int *status)
 	return is_done;
 }
 
-/* Ends all processes of a run, since workers that are left would disturb the next run. */
+/* Ends all processes of a run, as workers that are left would disturb the next one. */
 static void end_rest(pid_t session)
 {
 	for (int ms = 0; ms < GONE_MS; ms += PAUSE_MS) {
@@ -149,7 +149,7 @@ struct arrival {
 struct times {
 	struct arrival *arrivals;
 	size_t count, room;
-	size_t wave; /* largest number of workers of a loader, which may deliver at the same time */
+	size_t wave; /* largest number of workers of a loader: as many batches may come at once */
 	size_t measured; /* number of measured batches, after the first ones */
 	double waited_s; /* for the measured batches */
 };
@@ -218,14 +218,14 @@ static void read_loaders(struct db *db, size_t skip, struct times *times)
 	free(loaders);
 	qsort(times->arrivals, times->count, sizeof(*times->arrivals), by_time);
 	times->measured = times->count > skip + FEWEST_TIMED ? times->count - 1 - skip : 0;
-	/* Only whole waves of batches are measured, since part of one makes the rate too high. */
+	/* Only whole waves are measured, as a part of one makes the rate too high. */
 	if (times->wave && times->measured >= 2 * times->wave)
 		times->measured -= times->measured % times->wave;
 	for (size_t i = skip + 1; i <= skip + times->measured; i++)
 		times->waited_s += times->arrivals[i].wait_s;
 }
 
-/* What a run's databases say, each of a rank, or of one program after another. */
+/* What a run's databases say: each is of a rank, or of one program after another. */
 struct reading {
 	const struct tune *tune;
 	const struct tune_trial *trial;
@@ -234,8 +234,8 @@ struct reading {
 };
 
 /*
- * The ranks wait for the slowest in each step, so the base run chooses the rank that waited most,
- * and that rank is measured in all runs.
+ * Ranks wait for the slowest one in each step. So the base run chooses the rank that waited most,
+ * and all runs measure it.
  */
 static void read_database(const char *database, void *context)
 {

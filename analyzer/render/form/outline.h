@@ -35,7 +35,7 @@ struct outline_block {
 	const char *headings[OUTLINE_CELLS + 1];
 	struct outline_row *rows;
 	size_t count;
-	/* waits of `series`, which a terminal shows as a strip (strip.h) above the rows, or NULL */
+	/* waits that a terminal shows as a strip (strip.h) above the rows, or NULL */
 	const struct batch_series *series;
 	const float *waits;
 };
@@ -52,7 +52,7 @@ void outline_done(struct outline *outline);
 const struct outline_block *outline_find(const struct outline *outline, const char *chapter);
 
 /*
- * Functions that make an outline. A row is added to the last block, a cell to the last row.
+ * These functions make an outline: a row is added to the last block, a cell to the last row.
  * `chapter` and `headings` must outlive the outline.
  */
 void outline_items(struct outline *outline, const char *chapter);

@@ -30,8 +30,8 @@ enum page_color {
 void page_color(const struct page *page, enum page_color color);
 
 /*
- * Prints a label at column `indent`, and a text that begins at column `hang` on all its lines. If
- * the label reaches `hang`, one space follows it; on a narrow page the text is below the label.
+ * Prints a label at column `indent`, and a text of which all lines begin at column `hang`. If the
+ * label reaches `hang`, a space follows it. On a narrow page the text is below the label.
  */
 __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, int indent, int hang,
 						      const char *label, const char *format, ...);

@@ -3,12 +3,11 @@
  * data.c - writes the page's numbers for the scripts, as JSON that no browser runs. Only the stacks
  * of flame.c have names from outside; all strings are escaped such that none can become markup.
  *
- * A column of times is base64 of 16-bit numbers, the lower byte first: round(1500 log2(1 + us));
- * 65535 for an unknown time. This differs by at most 0.023 % from the time, and takes 2.7
- * characters.
+ * A column of times is base64 of 16-bit numbers, the lower byte first: round(1500 log2(1 + us)), or
+ * 65535 if unknown. It is at most 0.023 % off, and takes 2.7 characters a time.
  *
- * For a run of more than MOST_RAW batches, it writes minimum, mean and maximum of BUCKETS equal
- * parts of the run, and single batches only around the longest waits.
+ * A run of more than MOST_RAW batches is written as minimum, mean and maximum of BUCKETS equal
+ * parts, with single batches around the longest waits only.
  */
 #include <errno.h>
 #include <math.h>

@@ -22,7 +22,7 @@
 struct html_window {
 	size_t begin;
 	size_t count;
-	/* rows behind the window: batches that are delivered later, and may be loaded within it */
+	/* batches behind the window that may be loaded within it, and are delivered later */
 	size_t ahead;
 	struct batch_record *rows;
 	size_t row_count;

@@ -67,7 +67,7 @@ size_t html_choose_windows(const struct batch_series *s, const struct finding *f
 	longest = longest < count / 2 ? 0 : longest - count / 2;
 	longest = longest + count > s->count ? s->count - count : longest;
 	ret[1] = (struct html_window){longest, count, ahead};
-	/* A second window that mostly overlaps the first is left out. */
+	/* A second window that mostly overlaps the first one is left out. */
 	return longest < ret[0].begin + count / 2 && ret[0].begin < longest + count / 2 ? 1 : 2;
 }
 
@@ -238,7 +238,7 @@ static void put_window(struct html *html, const struct html_window *window, cons
 	put_rows(html, window);
 }
 
-/* Says if a load was recorded; imported runs, and runs without patches, have none. */
+/* Says if a load was recorded, which imported runs and runs without patches lack. */
 static bool has_loads(const struct html_input *input)
 {
 	for (size_t i = 0; i < input->window_count; i++)

@@ -31,7 +31,7 @@ static double transform_ns(const struct report *report)
 	return ns / (double)inside->loads.count;
 }
 
-/* Adds the stages after a load to the `n` stages before. Returns the number of all stages. */
+/* Adds the stages after a load to `n` stages. Returns the number of all. */
 static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 {
 	const struct report *report = html->report;
@@ -95,7 +95,6 @@ static size_t find_stages(struct html *html, struct stage *ret)
 	return add_after_load(html, ret, n);
 }
 
-/* Says if a stage is part of the stage before it. */
 static bool is_within(const struct stage *stage)
 {
 	return strcmp(stage->class, "busy") == 0;

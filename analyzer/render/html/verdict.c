@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.c - writes the top of the page: what readers must see who leave after ten seconds. */
+/* verdict.c - writes the top of the page, which is all that hurried readers see. */
 #include "render/form/verdict.h"
 
 #include <math.h>

@@ -236,7 +236,7 @@ static const char *alignment_words(const struct rank_finding *job, char text[ALI
 	return "not at all: the ranks do not wait for each other, so each is judged alone";
 }
 
-/* Names the rank that waits least in collectives: the other ranks wait for it there. */
+/* Names the rank that waits least in collectives, since the other ranks wait for it there. */
 static void collectives_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_row *least = NULL, *most = NULL;

@@ -43,7 +43,7 @@ const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *te
 
 size_t ranks_without_loader(const struct ranks *ranks);
 
-/* Return true if a rank is in the group, or is a culprit of the group (-1: of any group). */
+/* Return true if a rank is in the group (-1: in any), or is a culprit of it. */
 typedef bool ranks_filter(const struct rank_blame *blame, int group);
 ranks_filter ranks_is_in_group, ranks_is_culprit;
 

@@ -317,7 +317,7 @@ static void add_line_words(const struct report *report, const struct line_named 
 		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
 		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error),
 		    named->is_holder ? GROUPS[named->group].all : GROUPS[named->group].one);
-	/* In steps, this function may be the loop over batches, which has a large share anyway. */
+	/* In steps, this may be the loop over batches, whose share is large anyway. */
 	if (named->group != LINE_STEPS &&
 	    named->line->of_function >= SPREAD * named->line->share)
 		page_append(text, size, ", all of its function %s",

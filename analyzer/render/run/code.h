@@ -19,7 +19,7 @@ struct code_names code_names(const struct line_samples *samples, const char *com
 void code_names_done(struct code_names *names);
 
 /*
- * Writes "train.py:12". The path is relative to the folder of the program or of a library; else it
+ * Writes "train.py:12". The path is relative to the folder of the program or of a library. Else it
  * has as few folders as tell files apart.
  */
 const char *code_place(const struct code_names *names, uint32_t frame, char *buffer);
@@ -34,12 +34,12 @@ struct report;
 void code_outline(const struct report *report, struct outline *outline);
 
 /*
- * Appends "collate, train.py:12, takes 80 % (± 4) of a load". Returns false if no line can be named
- * beside the cause, and for a part of a run.
+ * Appends "collate, train.py:12, takes 80 % (± 4) of a load". Returns false for a part of a run,
+ * and if no line can be named beside the cause.
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
 
-/* Like code_add_named(), about a group's first line, which needs 10 % plus its error; or false. */
+/* Like code_add_named(), about a group's first line. That must have 10 %, plus its error. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 /* Returns line `place`, from 0 to CODE_LINES - 1, for JSON. NULL: the place has no line. */

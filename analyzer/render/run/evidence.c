@@ -123,7 +123,7 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
-/* Writes a cost's share of the time, rounded as in the account's bar if the bar shows the cost. */
+/* Writes a cost's share of the time, rounded as in the account's bar if that shows it. */
 static const char *cost_share(const struct report *report, const struct cause_cost *cost,
 			      char buffer[UNITS_MAX])
 {
@@ -190,7 +190,7 @@ static void add_outside(const struct grounds *r, char *text, size_t size)
 				    UNITS_SHARE(facts->wait_ns[kind] / facts->load_ns));
 }
 
-/* Semaphores have no name, so a file's lock is named only if most waits are for that lock. */
+/* Semaphores have no name, so a file's lock is named only if most waits are for it. */
 static void add_lock(const struct grounds *r, char *text, size_t size)
 {
 	const struct load_peer *lock = load_facts_peer(r->facts, LOAD_WAIT_LOCK);
@@ -467,7 +467,7 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	const struct batch_series *s = &report->series;
 	double longest_ns = 0, whole = a->wait_ns / a->time_ns, ratio;
 
-	/* If the thread has several loaders, steps of one may contain waits for another. */
+	/* With several loaders, steps of one may contain waits for another. */
 	if (a->count > report->finding.own.count || !s->compute_ns)
 		return false;
 	for (size_t i = 0; i < s->count; i++)

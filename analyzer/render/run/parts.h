@@ -9,8 +9,8 @@
 #include "render/run/report.h"
 
 /*
- * Chapters of the screen. Their rows are items, but for two: each row of "account" is a part of one
- * bar and `share` its length; "waits" shows a strip (strip.h).
+ * Chapters of the screen. Their rows are items, except in two: "account" has the parts of one bar
+ * (`share`: length), and "waits" a strip (strip.h).
  */
 #define SCREEN_ACCOUNT "account"
 #define SCREEN_WHY     "why"
@@ -22,7 +22,7 @@
 #define SCREEN_WAITS   "waits"
 #define SCREEN_SURE    "sure"
 
-/* Makes the screen; if `all`, all other chapters, too. 0 or -ENOMEM; call outline_done() always. */
+/* Makes the screen and, if `all`, all other chapters. 0 or -ENOMEM; call outline_done() always. */
 int screen_outline(const struct report *report, bool all, struct outline *ret);
 
 /* Adds all chapters that are not on the screen. What was not observed is left out. */
@@ -54,7 +54,7 @@ const char *gpu_clock(const struct report *report);
 
 void evidence_add(const struct report *report, char *text, size_t size);
 const char *evidence_line(const struct report *report);
-/* Appends what the verdict would be without one long step. Returns false if that changes little. */
+/* Appends the verdict without one long step. Returns false if that changes little. */
 bool evidence_add_step(const struct report *report, char *text, size_t size);
 /* Returns "the training", or "this loop" beside other loaders. */
 const char *evidence_taker(const struct report *report);
@@ -72,7 +72,7 @@ void step_outline(const struct report *report, struct outline *outline);
 
 void stages_add_evidence(const struct report *report, char *text, size_t size);
 
-/* Append the words for a pipeline's stages. False: the words of remedies.def are right, too. */
+/* Append words about a pipeline's stages. False: those of remedies.def are right, too. */
 bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size);
 bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size);
 
@@ -104,7 +104,7 @@ const struct dialect *dialect_of(const struct loader_info *loader);
 
 bool dialect_is_threads(const struct loader_info *loader);
 
-/* Append words for this loader's library. False: the words for PyTorch are right for it, too. */
+/* Append words for this loader's library. False: those for PyTorch are right, too. */
 bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
 		      size_t size);
 bool dialect_add_how(const struct report *report, const struct advice *advice, char *text,

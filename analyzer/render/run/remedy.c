@@ -14,7 +14,7 @@
 
 /*
  * What to say if a decoder of this format takes most of the loads' decoding. `less`: how to read
- * less; `line`, `how`: how to decode less; `again`, `fewer`: the same where most is in vain.
+ * less. `line`, `how`: how to decode less. `again`, `fewer`: the same if most decoding is in vain.
  */
 struct medium {
 	const char *format, *less, *line, *how, *again, *fewer;
@@ -182,7 +182,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* Names a group's first line. Returns false if there is none, or the cause names it already. */
+/* Names a group's first line. Returns false if there is none, or the cause names it. */
 static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
 	struct line_named named;
@@ -194,7 +194,7 @@ static bool add_line(const struct report *report, enum line_group group, char *b
 	return code_add_lead(report, group, buffer, REMEDY_WORDS);
 }
 
-/* Names the two largest parts of loads: transforms and decoders if observed, else kinds of work. */
+/* Names the two largest parts of loads: observed transforms and decoders, else kinds of work. */
 static void loads_words(const struct report *report, char *buffer)
 {
 	const struct load_totals *totals = &report->totals;
@@ -226,7 +226,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 {
 	const int32_t workers = workers_of(report, advice);
 	const struct whatif *whatif = &report->diagnosis.whatif;
-	/* Where the run had none, even a single worker loads beside the steps, and gains. */
+	/* A run without workers gains even by one, which loads beside the steps. */
 	const bool may_be_shared = advice->id != ADVICE_USE_FEWER_WORKERS && advice->whatif >= 0 &&
 				   whatif->setups[WHATIF_BASELINE].workers > 0 &&
 				   whatif->outside_share >= WHATIF_OUTSIDE;

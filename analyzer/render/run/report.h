@@ -66,8 +66,8 @@ struct report {
 };
 
 /*
- * Returns the time from the start of the run to the end of its main process; if that is unknown or
- * a batch came later, to the end of the run. NAN: unknown.
+ * Returns the time from the start of the run to the end of its main process or, if that is unknown
+ * or a batch came later, of the run. NAN: unknown.
  */
 static inline double report_duration_ns(const struct report *report)
 {

@@ -24,7 +24,7 @@ static size_t find_parts(const struct account *a, struct share_part ret[SHARES_M
 		ret[n].part = (int)part;
 		ret[n++].ns = a->part_ns[part];
 	}
-	/* Old databases do not divide all waiting into parts, so the remainder is a part, too. */
+	/* Old databases divide only a part of the waiting, so the remainder is a part, too. */
 	if (a->wait_ns - known_ns > a->time_ns / 1e6)
 		ret[n++] = (struct share_part){.label = "waiting",
 					       .tone = PAGE_RED,
@@ -33,7 +33,7 @@ static size_t find_parts(const struct account *a, struct share_part ret[SHARES_M
 	return n;
 }
 
-/* Rounds up the parts with the largest remainders, so that no part is off by a unit or more. */
+/* Rounds up the parts with the largest remainders: then none is off by a unit or more. */
 static void share_out(struct share_part *parts, size_t count, double units_per_ns, int64_t all)
 {
 	int64_t left = all;

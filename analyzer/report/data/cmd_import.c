@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_import.c - `dlprof-report import SERIES.csv -o RUN.db`: makes a run from a table of batches,
- * in a file beside the output, which gets the output's name when it is complete.
+ * cmd_import.c - `dlprof-report import SERIES.csv -o RUN.db`: makes a run from a table of batches.
+ * The output gets its name when it is complete.
  */
 #include <errno.h>
 #include <stdlib.h>

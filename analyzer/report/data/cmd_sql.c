@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_sql.c - `dlprof-report sql [NAME [FLEET.db]]`: prints the names of the shipped queries and of
- * their tables; or the text of a query; or its result in a database of export --into.
+ * their tables, or a query, or its result in a database of export --into.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -54,7 +54,7 @@ static int print_text(const struct options *options, const void *what, const str
 	return 0;
 }
 
-/* all texts of a result; the names of the columns are the first ones */
+/* all texts of a result; those of the head come first */
 struct table {
 	const struct page *page;
 	struct jsonw json;

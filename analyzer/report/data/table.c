@@ -45,7 +45,7 @@ static const struct field {
 static const struct unit {
 	const char *name;
 	int64_t ns;
-	const char *step; /* the column that is meant if a column's name is only this unit */
+	const char *step; /* the column meant by a name that is only this unit */
 } UNITS[] = {{"s", 1000000000, "step_s"}, {"ms", 1000000, "step_ms"}, {"us", 1000, "step_us"},
 	     {"ns", 1, "step_ns"}};
 
@@ -338,9 +338,11 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 					(long long)read->rank, (long long)table->rank);
 		table->rank = read->rank;
 	}
-	/* If batch numbers go on from one epoch to the next, the epoch's first row is its first
-	 * batch. If they start again, the first batch has number 0, or 1 if the first row has 1;
-	 * other batches before the first row were lost. */
+	/*
+	 * Batch numbers may go on from one epoch to the next: then the epoch's first row is its
+	 * first batch. If they start again, the first batch has number 0, or 1 if the first row has
+	 * 1, and other batches before the first row were lost.
+	 */
 	if (new_epoch)
 		table->first = table->has_last && row->batch > table->batch ? row->batch
 			       : row->batch == 1                            ? 1

@@ -4,9 +4,9 @@
  *
  * The first line names the columns: batch, epoch, rank, worker_id, qdepth, head_ready, and begin,
  * wait, load, compute, step, load_cpu, gpu_idle, gpu_busy with a unit (_s, _ms, _us, _ns). A column
- * whose name is only a unit (`batch, ms`) is the step. Other columns are ignored. An empty cell
- * means not observed. Rows are in order. Batch numbers either go on from one epoch to the next, or
- * start again in each. Empty lines, and lines that begin with #, are skipped.
+ * that is named like a unit (`batch, ms`) is the step. Other columns are ignored. An empty cell
+ * means not observed. Rows are in order. Batch numbers go on from one epoch to the next, or start
+ * again in each. Empty lines, and lines that begin with #, are skipped.
  */
 #pragma once
 

@@ -247,7 +247,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	for (size_t i = 0; i < baselines->count; i++) {
 		struct gate_run *baseline = &baselines->list[i];
 
-		/* If a baseline counted twice, baselines would seem to vary less than they do. */
+		/* A baseline that counts twice would make baselines seem to vary less. */
 		for (size_t k = 0; k < i && !*baseline->refused; k++)
 			if (gate_runs_are_one(&baselines->list[k], baseline))
 				snprintf(baseline->refused, sizeof(baseline->refused),
@@ -256,7 +256,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	}
 }
 
-/* Makes a name for a run. The name begins with the run's start, so that names sort by time. */
+/* Makes a name that begins with the run's start, so that names sort by time. */
 static void make_name(const struct gate_run *run, char *name, size_t size)
 {
 	const char *base = strrchr(run->path, '/');

@@ -11,9 +11,9 @@ struct gate_runs {
 };
 
 /*
- * Reads and judges runs. `words` are files, or folders, which stand for all their *.db. If
- * `may_lack` (for baselines), a missing run is listed as refused; else it is an error. Returns 0 or
- * CMD_ERROR; call gate_runs_done() in both cases.
+ * Reads and judges runs. `words` are files, or folders with *.db files. If `may_lack` (for
+ * baselines), a missing run is listed as refused; else it is an error. Returns 0 or CMD_ERROR; call
+ * gate_runs_done() in both cases.
  */
 int gate_runs_read(const struct options *options, const char *const *words, size_t word_count,
 		   bool may_lack, struct gate_runs *ret);

@@ -26,7 +26,7 @@ static void take_gpu(const struct options *options, struct run_info *run, struct
 	*from = NULL;
 }
 
-/* Judges a rank in the same way as a report on this rank alone. */
+/* Judges a rank like a report on this rank alone. */
 static int judge(const struct options *options, struct db *db, const struct rank_file *file,
 		 int64_t *ret_loader_id, struct batch_series *series, struct finding *finding)
 {

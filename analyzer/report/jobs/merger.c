@@ -57,7 +57,7 @@ static int list_members(struct merger *merger)
 	return 0;
 }
 
-/* Adds a source's windows, which are in memory only during this call. */
+/* Adds a source's windows, which are in memory during this call only. */
 static int add_source(struct merger *merger, size_t i)
 {
 	struct source *source = &merger->sources[i];
@@ -115,7 +115,7 @@ static int merge(struct merger *merger)
 	whole->ranks = calloc(merger->member_count, sizeof(*whole->ranks));
 	whole->job.members = calloc(merger->member_count, sizeof(*whole->job.members));
 	r = whole->ranks && whole->job.members ? take_members(merger) : -ENOMEM;
-	/* The source with the first rank comes first: some facts about the job are from there. */
+	/* Some facts about the job are from the source of the first rank, so it comes first. */
 	if (r == 0)
 		r = merge_frame(&whole->job, &merger->sources[merger->members[0].source].part.job);
 	for (size_t i = 0; r == 0 && i < merger->count; i++)

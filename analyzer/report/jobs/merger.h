@@ -7,7 +7,7 @@
 #include "store/fleet/part.h"
 
 struct merger_job {
-	struct part whole;  /* the job with its windows; if `each` keeps it, it calls part_init() */
+	struct part whole; /* the job with its windows; an `each` that keeps it calls part_init() */
 	struct rank_files runs;
 	const char *partial;    /* path of a partial of the job; NULL: there are only runs */
 	bool is_only;
@@ -15,8 +15,8 @@ struct merger_job {
 };
 
 /*
- * Merges job by job, and calls `each` for each job, until a call returns other than 0. Prints which
- * jobs cannot be folded. Returns 0, CMD_ERROR, or the result of `each` other than 0.
+ * Merges job by job, and calls `each` for each job until a call returns other than 0. Prints which
+ * jobs cannot be folded. Returns 0, CMD_ERROR, or that result.
  */
 int merger_jobs(const struct options *options,
 		int (*each)(const struct options *options, struct merger_job *job, void *context),

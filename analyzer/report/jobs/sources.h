@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sources.h - lists where the ranks of jobs come from: files of `fold -o` (partials), and runs,
- * which become partials in memory. Functions print what went wrong, and return 0 or CMD_ERROR.
+ * sources.h - lists the sources of jobs' ranks: files of `fold -o` (partials), and runs, which
+ * become partials in memory. Functions print what went wrong, and return 0 or CMD_ERROR.
  */
 #pragma once
 

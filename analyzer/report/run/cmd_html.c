@@ -19,7 +19,7 @@ static int add_row(const struct batch_record *batch, void *context)
 	return 0;
 }
 
-/* Reads the batches of a window; its `begin` counts from the first judged batch, as --batches. */
+/* Reads the batches of a window. Like --batches, its `begin` counts from the first judged batch. */
 static int read_window(struct db *db, const struct batch_filter *judged, struct html_window *window)
 {
 	struct batch_filter filter = *judged;

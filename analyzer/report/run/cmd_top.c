@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_top.c - `dlprof-report top RUN`: shows a live run's screen until q is typed. The database is
- * open only while it is read, or the drain could not make one plain file of it at the end.
+ * open only while it is read: the drain makes one plain file of it at the end.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 #include "report/run/judge.h"
 
-#define REST  10 /* pause / CPU time of a screen, at least: the training needs the CPU */
+#define REST  10 /* least ratio of pause to CPU time of a screen, as the training needs the CPU */
 #define ENTER "\033[?1049h\033[?25l"
 #define LEAVE "\033[?25h\033[?1049l"
 #define CLEAR "\033[H\033[J"

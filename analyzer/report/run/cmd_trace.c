@@ -77,7 +77,7 @@ static bool has_wall_clock(const struct rank_file *file)
 	return file->start_unix_ns >= 0 && file->start_ns >= 0;
 }
 
-/* Returns the trace's time 0: the start of the first rank; without wall clocks, of this rank. */
+/* Returns the trace's time 0: the first rank's start or, without wall clocks, this rank's. */
 static int64_t find_base(const struct rank_files *files, const struct rank_file *file)
 {
 	int64_t first_ns = INT64_MAX, later_ns;

@@ -163,7 +163,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	report->facts = LOAD_FACTS_UNKNOWN;
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
-	/* Missing records count as lost ones, so that what remains alone makes no verdict. */
+	/* Missing records count as lost ones, so that the rest alone gives no verdict. */
 	report->run.lost_count = clamp_add(report->run.lost_count, report->missing_count);
 	if (r == 0)
 		r = query_loaders(db, &report->loaders, &report->loader_count);
@@ -186,7 +186,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* Facts and lines are read only to explain a run that starves, or to advise. */
+	/* Facts and lines only explain a run that starves, or an advice. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && explains)
 		r = load_facts_read(db, &report->filter, &report->facts);

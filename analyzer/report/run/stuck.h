@@ -6,9 +6,10 @@
 #include "store/run/lines.h"
 
 /*
- * Lists processes that have been at one place for 10 s and three times as long as a load, wait or
- * step usually takes, and in this time finished no load or batch of the loader (UNKNOWN: none). The
- * longest comes first. The caller frees the array, even after an error. Returns 0 or -errno.
+ * Lists processes that have been at one place for 10 s, and for three times as long as a load, wait
+ * or step usually takes. They have finished no load or batch of the loader meanwhile (UNKNOWN: no
+ * loader). The longest comes first. The caller frees the array, also after an error. Returns 0 or
+ * -errno.
  */
 int stuck_read(struct db *db, const struct line_samples *samples, int64_t loader_id,
 	       const struct finding *finding, struct doing **ret, size_t *ret_count);

@@ -28,7 +28,7 @@ static bool is_known(const struct finding *finding)
 	return !isnan(finding->own.ratio);
 }
 
-/* Returns true if iterators were made, but no batch was taken: another thread may have done so. */
+/* Returns true if iterators were made, but no batch taken: another thread may take them. */
 static bool is_only_made(const struct batch_series *series)
 {
 	return !series->count && series->epoch_count;
@@ -39,7 +39,7 @@ static bool is_waited_for(const struct batch_series *series)
 	return is_only_made(series) || (series->count && series->wait_ns);
 }
 
-/* Returns true if two loaders have the same thread; in different lives, only main threads match. */
+/* Returns true if two loaders have the same thread. In different lives, that is the main thread. */
 static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
 {
 	return one->life_ns == other->life_ns
@@ -233,7 +233,7 @@ int thread_judge(struct db *db, const struct thread_query *query, size_t *judged
 	return r;
 }
 
-/* By the GPU's clock, steps contain waits, so only batches of the judged loader count. */
+/* By the GPU's clock, steps contain waits. So only batches of the judged loader count. */
 int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
 		 const struct finding *finding, struct step_parts *ret)
 {

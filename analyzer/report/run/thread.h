@@ -15,10 +15,10 @@ struct thread_query {
 };
 
 /*
- * Reads and judges loader *judged. The caller initialised `series`. For a whole run, the account
- * has all loaders of the thread; if one of them has over half of the thread's waits, it is judged
- * instead, and *judged changes. For a part of a run, for an imported table, and if batches were
- * lost, the account has only the judged loader. Returns 0 or -errno.
+ * Reads loader *judged into `series`, which the caller initialised, and judges it. For a whole run,
+ * the account has all loaders of the thread. If another loader has over half of the thread's waits,
+ * that one is judged, and *judged changes. The account has only one loader for a part of a run, for
+ * an imported table, and if batches were lost. Returns 0 or -errno.
  */
 int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
 		 struct batch_series *series, struct finding *finding);

@@ -61,7 +61,7 @@
 	X(h2d_ns)                                                                                  \
 	X(h2d_bytes)
 
-/* Written seconds after the delivery, when the GPU's records are complete; t_gpu_step has more. */
+/* Known seconds after the delivery, when the GPU's records are complete. t_gpu_step has more. */
 #define BATCH_GPU(X)                                                                               \
 	BATCH_COPIED(X)                                                                            \
 	X(gpu_busy_ns)                                                                             \

@@ -16,7 +16,7 @@
 #define MOST_TRIES 10
 #define NAME	   "/run.db"
 
-/* size of a write-ahead log's header, in which two numbers change when the log is restarted */
+/* a write-ahead log's header, in which two numbers change when the log starts again */
 #define WAL_HEAD 32
 
 int copy_bytes(int from, int to)

@@ -24,9 +24,9 @@
 #define CLOSE_TRIES      40
 #define CLOSE_PAUSE_MS   50
 #define BUSY_MS          2000
-#define CHECKPOINT_PAGES 1000 /* in pages; SQLite's own default */
+#define CHECKPOINT_PAGES 1000 /* SQLite's own default */
 
-/* Says if a database in WAL mode has no tables because its log, which had them, is missing. */
+/* Says if the tables are missing because they were in the log, which is missing. */
 static bool lacks_log(struct db *db)
 {
 	int64_t tables = -1;
@@ -137,7 +137,7 @@ static int open_copy(const char *path, const struct stat *file, struct db **ret_
 	return r;
 }
 
-/* Says if an error may come from the file's place, such as a network file system without locks. */
+/* Says if the file's place may be why, such as a network file system without locks. */
 static bool is_of_place(int error)
 {
 	return error == -ENOENT || error == -EROFS || error == -EACCES || error == -EIO ||
@@ -172,7 +172,7 @@ static int take_whole(const char *path, struct door *door, unsigned char **ret)
 	return r;
 }
 
-/* Reads a small file in one go, since on a network file system each lock and page takes long. */
+/* Reads a small file at once: on a network file system each lock and page takes long. */
 static int open_whole(const char *path, struct door *door, struct db **ret_db)
 {
 	unsigned char *bytes;
@@ -211,9 +211,9 @@ static int open_in_place(const char *path, const struct door *door, struct db **
 	/* SQLite, when run as root, gives the files that it makes to the database's owner. */
 	if (door->is_foreign && (door->is_logged || door->has_journal))
 		return open_apart(path, door, ret_db);
-	/* BEGIN keeps the read lock until the database is closed; a drain that writes waits. */
+	/* BEGIN keeps the read lock until the database is closed. A drain that writes waits. */
 	r = open_checked(path, DOOR_READ, at_rest ? "BEGIN" : NULL, &door->file, ret_db);
-	/* A journal means that another process is in the middle of a change. */
+	/* A journal means that another process is just changing the file. */
 	return is_of_place(r) && !door->has_journal ? open_apart(path, door, ret_db) : r;
 }
 
@@ -224,7 +224,7 @@ int db_open_read(const char *path, struct db **ret_db)
 	const bool is_whole = r == 0 && !door.has_journal && !door.is_logged &&
 			      open_whole(path, &door, ret_db) == 0;
 
-	/* SQLite's locks end when this process closes the file, so the door is closed before. */
+	/* Closing the door would release SQLite's locks, so it is closed before. */
 	door_close(&door);
 	return r < 0 || is_whole ? r : open_in_place(path, &door, ret_db);
 }
@@ -284,7 +284,7 @@ int db_open_write(const char *path, struct db **ret_db)
 		r = open_handle(path, DOOR_WRITE, &db);
 	if (r < 0)
 		return r;
-	/* If the file is not dlprof's, do not even merge its log into it on closing. */
+	/* Do not merge a log into a file that is not dlprof's. */
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	r = prepare_write(db, is_logged);
 	if (r < 0) {

@@ -116,7 +116,7 @@ static int look_at_database(const char *path, struct stat *ret)
 	return 0;
 }
 
-/* Returns 0 if `path` + `end` does not exist or is accepted; *ret_size is its size, or -1. */
+/* Returns 0 if `path` + `end` is accepted or absent; *ret_size is its size, or -1. */
 static int look_beside(const char *path, const char *end, uid_t owner, int64_t *ret_size)
 {
 	char name[PATH_MAX + sizeof(JOURNAL)];
@@ -217,7 +217,7 @@ int door_look(const char *path, struct door *ret)
 {
 	int r = look_once(path, ret);
 
-	/* A process that begins or ends writing may cause a refusal that only lasts a moment. */
+	/* A process that begins or ends writing may cause a refusal for a moment. */
 	for (int tries = 1; r == -EUCLEAN && tries < MOST_LOOKS; tries++) {
 		door_close(ret);
 		poll(NULL, 0, LOOK_PAUSE_MS);
@@ -361,7 +361,7 @@ static int look(const char *path, enum door_use use)
 
 	door_close(&door);
 	snprintf(journal, sizeof(journal), "%s" JOURNAL, path);
-	/* In a snapshot, SQLite ignores journals and never opens them, so may_open() sees none. */
+	/* SQLite ignores journals in a snapshot, so may_open() sees none. */
 	if (r == 0 && use == DOOR_SNAPSHOT && door.has_journal && is_hot(journal))
 		return refuse_hot();
 	/* As with SQLite's own files, the umask decides who may read a new file. */

@@ -2,10 +2,10 @@
 /*
  * door.h - the only way to open a database file.
  *
- * Anybody may have made a database and the files beside it, and SQLite trusts these files because
- * of their names: a rollback journal is written into the database and can name any other file to be
- * deleted, the rows of a write-ahead log replace those of the database, and the log's index is
- * shared memory that its owner can truncate. So all are checked before SQLite opens any.
+ * Anybody may have made a database and the files beside it, and SQLite trusts these files by their
+ * names. A rollback journal is written into the database, and can name any other file to be
+ * deleted. The rows of a write-ahead log replace those of the database. The log's index is shared
+ * memory that its owner can truncate. So all are checked before SQLite opens any.
  *
  * A file is accepted if it is a regular file with one hard link, owned by the caller, root or the
  * database's owner, and nobody else may write it. A rollback journal that SQLite would play back is

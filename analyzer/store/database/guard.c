@@ -12,9 +12,9 @@
 
 #include "dlprof/units.h"
 
-/* number of SQLite's operations between two checks; they take some milliseconds */
+/* SQLite's operations between two checks: some milliseconds */
 #define EVERY_OPS   100000
-/* files up to this size have the limits below; larger ones have higher limits */
+/* larger files have higher limits than those below */
 #define FILE_BYTES  (100 << 20)
 #define MOST_NS	    (8 * (uint64_t)NS_PER_S) /* CPU time: twice what a run of FILE_BYTES needs */
 #define MOST_BYTES  (INT64_C(640) << 20)

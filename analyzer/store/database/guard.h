@@ -2,9 +2,9 @@
 /*
  * guard.h - limits what SQLite does when it reads a database, which may have been made to do harm.
  *
- * The file's own views and triggers do not run, nor are virtual tables and generated columns read.
- * A statement is ended if it takes more time or memory than a file of that size can need. One risk
- * remains: a file that was made to stay just below the limits takes all that they allow.
+ * The file's own views and triggers do not run, and virtual tables and generated columns are not
+ * read. A statement ends if it takes more time or memory than a file of that size can need. One
+ * risk remains: a file may be made to take all that the limits allow.
  */
 #pragma once
 

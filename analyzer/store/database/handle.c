@@ -20,7 +20,7 @@ int db_errno(int sqlite_result)
 
 	if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE)
 		return 0;
-	/* If the door refused a file, SQLite's code only says what SQLite was doing. */
+	/* SQLite's code does not tell that the door refused a file. */
 	if (door_take_refusal())
 		return -EUCLEAN;
 	switch (result) {
@@ -46,7 +46,7 @@ int db_errno(int sqlite_result)
 	case SQLITE_NOTADB:
 	case SQLITE_FORMAT:
 	case SQLITE_MISMATCH:
-	/* dlprof's statements are correct, so a table is missing or has other columns */
+	/* dlprof's statements are correct, so the file lacks a table or columns */
 	case SQLITE_ERROR:
 		return -EBADMSG;
 	default:

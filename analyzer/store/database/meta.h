@@ -32,6 +32,6 @@ struct meta_field {
 	size_t offset;
 };
 
-/* Fills the struct `ret`; a missing key gives NULL or INT64_MIN. Call meta_free() in any case. */
+/* Fills the struct `ret`. A missing key gives NULL or INT64_MIN. Call meta_free() in any case. */
 int meta_read(struct db *db, void *ret, const struct meta_field *fields, size_t count);
 void meta_free(void *of, const struct meta_field *fields, size_t count);

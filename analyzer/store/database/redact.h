@@ -3,8 +3,8 @@
  * redact.h - implements --redact: names are printed as words such as "file-3" or "host-1".
  *
  * Equal names get equal words within an output; a word only reveals when its name was first
- * printed. rows_text(), which reads all texts of a database, redacts them, so that no output can
- * forget it. Numbers and the names of classes, transforms and modules are printed.
+ * printed. All texts of a database are read, and redacted, by rows_text(). So no output can forget
+ * to do so. Numbers and the names of classes, transforms and modules are printed.
  */
 #pragma once
 

@@ -84,20 +84,21 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 	return value < 0 ? -1 : value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
-/* Table `part` of loaders with batches; each costs one search in an index. Its last row is NULL. */
+/* Table `part` of loaders with batches, by an index search for each. Its last row is NULL. */
 #define ROWS_LOADERS                                                                               \
 	"WITH RECURSIVE part(loader_id) AS (SELECT MIN(loader_id) FROM t_batch UNION ALL"          \
 	"  SELECT (SELECT MIN(b.loader_id) FROM t_batch b WHERE b.loader_id > part.loader_id)"     \
 	"  FROM part WHERE part.loader_id IS NOT NULL)"
 
 /*
- * Forms of a statement over the batches of a filter; rows_of_batches() chooses one. `start` ends in
- * "FROM t_batch" or a join with it. t_batch is stored in the order of tasks, so only the batches of
- * loaders that deliver in another order are sorted.
+ * Forms of a statement over the batches of a filter, of which rows_of_batches() chooses one: [0]
+ * sorted by batch, [1] by task, both with a LIMIT; [2] and [3] without, for whole epochs. `start`
+ * ends in "FROM t_batch" or a join with it. t_batch is stored by task, so only loaders that deliver
+ * in another order have to be sorted.
  *
- * ROWS_ORDERS has two more forms for whole epochs, without LIMIT: with it, SQLite sorts in a tree,
- * which takes several times as long. In ROWS_JOIN, the order is one of a subquery (`end` closes
- * it), which SQLite need not keep without a LIMIT.
+ * With a LIMIT, SQLite sorts in a tree, which takes several times as long. ROWS_JOIN lacks [2] and
+ * [3]: it sorts in a subquery, which `end` closes, and without a LIMIT SQLite need not keep the
+ * order of a subquery.
  */
 #define ROWS_FORMS 4
 #define ROWS_EACH  " WHERE loader_id = ?1 AND epoch BETWEEN ?2 AND ?3 AND batch IS NOT NULL"
@@ -116,7 +117,7 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 			start ROWS_EACH ROWS_TASK end                                              \
 	}
 
-/* For sums, order matters only with a LIMIT, where it decides which batches are left out. */
+/* Sums need an order only with a LIMIT, where it decides which batches are left out. */
 #define ROWS_SUMS(start, end)                                                                      \
 	{                                                                                          \
 		ROWS_PARTS(start, end), start ROWS_EACH end, start ROWS_EACH end                   \

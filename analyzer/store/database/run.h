@@ -78,7 +78,7 @@ struct run_info {
 struct loader_info {
 	int64_t loader_id;
 	char kind[48];
-	int64_t workers; /* UNKNOWN: not observed; so with the numbers below */
+	int64_t workers; /* UNKNOWN: not observed, also for the numbers below */
 	int64_t prefetch_factor;
 	int64_t in_order;
 	int64_t lacks_order; /* 1: the loader has no setting in_order */

@@ -67,7 +67,7 @@ static const char INSERT_VIEW_SQL[] =
 	" NULL AS before_ns, NULL AS backward_ns, NULL AS between_ns, NULL AS optimizer_ns,"       \
 	" NULL AS save_ns"
 
-/* A table without `column` is empty; if it has the column `sign`, `lent` takes its place. */
+/* A table without `column` is empty. If it has the column `sign`, `lent` takes its place. */
 static const struct {
 	const char *table, *column, *sign, *lent;
 } NEWER[] = {

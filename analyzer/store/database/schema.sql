@@ -30,8 +30,8 @@ CREATE TABLE t_process (
 CREATE TABLE t_use (
 	pid INTEGER NOT NULL,
 	start_ticks INTEGER NOT NULL,	-- as in t_process
-	-- Mean number of its threads that ran or waited for a core, in thousandths. For a worker, the
-	-- mean is over the time in which it loaded; for any other process, over all the time.
+	-- Mean number of its threads that ran or waited for a core, in thousandths: of a worker
+	-- while it loaded, of any other process always.
 	runnable_milli INTEGER,
 	cores_allowed INTEGER,		-- number of cores in its affinity mask
 	-- Memory that it shares with no other process, such as pages written since fork(). begin: after
@@ -55,8 +55,8 @@ CREATE TABLE t_thread (
 CREATE TABLE t_loader (
 	loader_id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,
-	-- Identifies the loader within its process: when the life that made it began (ns), plus the
-	-- loader's number in that life. In older runs, that number alone, which starts at 1.
+	-- Identifies the loader within its process: begin of the life that made it (ns) + the
+	-- loader's number in that life. In older runs, only that number, from 1.
 	number INTEGER NOT NULL,
 	kind TEXT,
 	workers INTEGER,
@@ -99,10 +99,11 @@ CREATE TABLE t_batch (
 	begin_ns INTEGER,
 	wait_ns INTEGER,
 	receive_ns INTEGER,
-	-- Since version 10. sample_ns: part of wait_ns in which the training's thread chose samples.
-	-- fetch_*: part of the hand-over in which descriptors of tensors were fetched from workers. If a
-	-- thread pins memory, its fetches since the previous batch count. free_ns: time of freeing an older
-	-- batch just after the delivery; it counts as waiting, but is not in wait_ns or compute_ns.
+	-- Since version 10. sample_ns: part of wait_ns in which the training's thread chose
+	-- samples. fetch_*: part of the hand-over in which descriptors of tensors were fetched from
+	-- workers. A thread that pins memory fetches them itself; all its fetches since the
+	-- previous batch count. free_ns: time of freeing an older batch just after the delivery. It
+	-- counts as waiting, but is not in wait_ns or compute_ns.
 	sample_ns INTEGER,
 	fetch_ns INTEGER,
 	fetch_cpu_ns INTEGER,
@@ -174,9 +175,10 @@ CREATE TABLE t_stage (
 	UNIQUE (pid, number)
 );
 
--- What a stage did in a window of time. loader_id, epoch: the epoch whose batches the training took in
--- the window; NULL: it took batches of several epochs. busy_ns: time in the stage's calls, summed over
--- threads; own_ns: busy_ns without the time of stages and kernels that it called. Since version 11.
+-- What a stage did in a window of time. Since version 11. loader_id, epoch: the epoch whose batches
+-- the training took in the window; NULL: it took batches of several epochs. busy_ns: time in the
+-- stage's calls, summed over threads. own_ns: busy_ns without the time of stages and kernels that
+-- it called.
 CREATE TABLE t_stage_sum (
 	stage_id INTEGER NOT NULL,
 	begin_ns INTEGER NOT NULL,
@@ -192,16 +194,15 @@ CREATE TABLE t_stage_sum (
 	PRIMARY KEY (stage_id, begin_ns)
 ) WITHOUT ROWID;
 
--- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). The GPU is busy while it runs
--- a kernel or graph; the rest of the step are gaps:
--- gap_data + gap_h2d + gap_sync + gap_host + gap_other = step_ns - gpu_busy_ns.
--- Each nanosecond of a gap counts in the first column that applies. gap_data: the training thread waited
--- for this batch. gap_h2d: something was copied to the device. gap_sync: the host waited for the GPU,
--- whose queue ran empty. gap_host: the host launched nothing for more than 10 us. gap_other: the rest.
--- If a process uses several devices, busy time and gaps are means over the devices that get data from
--- the host (t_gpu_device), and all other columns are sums over all devices. If only the host was
--- observed (meta cuda_mode = cudart), columns that only the GPU knows are NULL, and kernel_count is the
--- number of launches. Since version 3.
+-- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). Since version 3. The GPU
+-- is busy while it runs a kernel or graph. The rest of the step is divided into gaps: gap_data +
+-- gap_h2d + gap_sync + gap_host + gap_other = step_ns - gpu_busy_ns. Each nanosecond counts in the
+-- first of these that applies. gap_data: the training thread waited for this batch. gap_h2d:
+-- something was copied to the device. gap_sync: the host waited for the GPU, whose queue ran empty.
+-- gap_host: the host launched nothing for more than 10 us. gap_other: the rest. With several
+-- devices, busy time and gaps are means over those that get data from the host (t_gpu_device). All
+-- other columns are sums over all devices. If only the host was observed (meta cuda_mode = cudart),
+-- columns about the GPU are NULL, and kernel_count counts launches.
 CREATE TABLE t_gpu_step (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -226,9 +227,9 @@ CREATE TABLE t_gpu_step (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- What each device did in the step of a batch, if a process uses several. fed: 1 if the device gets data
--- from the host. idle_wait_ns: time in which the device idled while the training thread waited for this
--- batch. peer_bytes: copied between this device and other devices. Since version 5.
+-- What each device did in the step of a batch, if a process uses several. Since version 5. fed: 1
+-- if the device gets data from the host. idle_wait_ns: time in which the device idled while the
+-- training thread waited for this batch. peer_bytes: copied to or from other devices.
 CREATE TABLE t_gpu_device (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -244,10 +245,10 @@ CREATE TABLE t_gpu_device (
 	PRIMARY KEY (loader_id, epoch, task, device)
 ) WITHOUT ROWID;
 
--- How long threads of the host were in CUDA calls in the step of a batch, if calls were recorded (level
--- api). other_*: all threads together, except the one that takes the batches. sync: calls that wait for
--- the GPU. copy: calls that copy; they also wait if memory is pageable, as in loss.item(). launch: calls
--- that launch kernels and graphs. Since version 5.
+-- How long the host's threads were in CUDA calls in the step of a batch, if calls were recorded
+-- (level api). Since version 5. other_*: all threads except the one that takes the batches. sync:
+-- calls that wait for the GPU. copy: calls that copy; they also wait if memory is pageable, as in
+-- loss.item(). launch: calls that launch kernels and graphs.
 CREATE TABLE t_gpu_call (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -263,11 +264,11 @@ CREATE TABLE t_gpu_call (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- The GPU in each part of a batch's step. Parts are as in t_batch, but after is the rest, with saving.
--- idle_*: time in which the GPU idled for another reason than data and copies. launched_*: how long the
--- kernels ran, at whatever time, that were launched in the part (if recorded at level api). NULL if the
--- parts did not follow one another. refill_ns: if the GPU idled when the wait for the batch ended, how
--- long it went on idling until the next kernel. Since version 13.
+-- The GPU in each part of a batch's step. Since version 13. Parts are as in t_batch, but after is
+-- the rest, with saving. NULL: the parts did not follow one another. idle_*: time in which the GPU
+-- idled, but neither for data nor for copies. launched_*: run time of the kernels that were
+-- launched in the part (level api). refill_ns: if the GPU idled when the wait for the batch ended,
+-- the time until its next kernel.
 CREATE TABLE t_gpu_part (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -283,10 +284,9 @@ CREATE TABLE t_gpu_part (
 -- Names of kernels. id is the `class` of the kernel's tally. Since version 7.
 CREATE TABLE t_kernel (id INTEGER PRIMARY KEY, symbol TEXT NOT NULL, name TEXT NOT NULL);
 
--- Totals by name. A row of t_live has the present state of a tally in a segment, and is overwritten when
--- the tally changes. When the segment's process has ended, the segment's rows are added to t_total, and
--- its name to t_folded, so that a restarted drain does not add the rows twice. kind: decode, step, file,
--- folder, sample, kernel, wait.
+-- Totals by name. A row of t_live has the present state of a tally in a segment. When the segment's
+-- process has ended, its rows are added to t_total, and the segment's name to t_folded, so that a
+-- restarted drain does not add them again. kind: decode, step, file, folder, sample, kernel, wait.
 CREATE TABLE t_live (
 	segment TEXT NOT NULL,
 	slot INTEGER NOT NULL,
@@ -330,13 +330,13 @@ CREATE TABLE t_gap (begin_ns INTEGER NOT NULL, end_ns INTEGER, why TEXT, pid INT
 	PRIMARY KEY (pid, begin_ns)) WITHOUT ROWID;
 CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT NULL,
 	PRIMARY KEY (pid, what)) WITHOUT ROWID;
--- The drain's stack samples: lines of code (t_frame) and equal stacks (t_stack). frames: ids of t_frame,
--- the innermost first, separated by blanks. `count` samples of a stack stand for `ns` of the time that
--- threads of this role spent in this phase. role: main (the thread that takes the batches), worker,
--- thread (another thread of the training's process, sampled while it held the interpreter). phase:
--- load; not_ready, receiving, sampling, epoch_start, epoch_end (parts of the waits); before, after, save
--- (parts of a step), step (its other parts, or a whole step); other. loader_id: 0 if unknown.
--- Since version 9.
+-- The drain's stack samples: lines of code (t_frame), and equal stacks (t_stack). Since version 9.
+-- frames: ids of t_frame, the innermost first, separated by blanks. count: samples with this stack.
+-- ns: time for which they stand, of threads of this role in this phase. role: main (the thread that
+-- takes the batches), worker, thread (another thread of the training's process that held the
+-- interpreter). phase: load; not_ready, receiving, sampling, epoch_start, epoch_end (parts of the
+-- waits); before, after, save (parts of a step), step (its other parts, or a whole step); other.
+-- loader_id: 0 if unknown.
 CREATE TABLE t_frame (
 	id INTEGER PRIMARY KEY,
 	file TEXT NOT NULL,
@@ -372,7 +372,7 @@ CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, 
 	ns INTEGER, PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;
 CREATE TABLE t_note (level TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (level, text));
 
--- Has always one row. rank: 0 if t_meta has none, because the run is no distributed job.
+-- Always has one row. rank: 0 if the run is no distributed job.
 CREATE VIEW t_rank AS SELECT
 	IFNULL((SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'rank'), 0) AS rank;
 
@@ -393,10 +393,10 @@ CREATE VIEW epoch AS SELECT r.rank AS rank, loader_id, epoch, begin_ns, setup_ns
 	stop_begin_ns, stop_ns, save_ns, sample_ns
 FROM t_epoch, t_rank r;
 
--- excluded: why statistics leave the batch out. 'epoch_start': it is among the first W of its epoch (W
--- workers), whose loads began before any step. If W is unknown, it counts as 8; if there are no workers,
--- as 1, for what is done only once. starved: whether the wait, or the GPU's idle time in it if known, is
--- theta or longer and the batch was not ready; NULL until the run is over.
+-- excluded: why statistics leave the batch out. 'epoch_start': it is among the first W of its epoch
+-- (W workers), whose loads began before any step. W counts as 8 if unknown, and as 1 without
+-- workers. starved: 1 if the batch was not ready, and the wait is theta or longer. If the GPU's
+-- idle time in the wait is known, it counts instead of the wait. NULL until the run is over.
 CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, batch, begin_ns,
 	wait_ns, receive_ns, step_ns, compute_ns, worker_id, load_ns, ready_ns, head_ready, qdepth,
 	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns, sample_ns, fetch_ns, fetch_cpu_ns,
@@ -454,8 +454,8 @@ FROM t_tally, t_rank r WHERE kind = 'decode';
 CREATE VIEW blocked AS SELECT r.rank AS rank, detail AS kind, name, count, ns, bytes, slowest_ns
 FROM t_tally, t_rank r WHERE kind = 'wait';
 
--- Time of the dataset's __getitem__ and of each transform, without the time that each of them spends in
--- reads, in decoders, and in calls of the others.
+-- Time of the dataset's __getitem__ and of each transform, without reads, decoders and steps
+-- inside.
 CREATE VIEW step AS SELECT r.rank AS rank, name, detail AS module, count, ns, slowest_ns
 FROM t_tally, t_rank r WHERE kind = 'step';
 
@@ -466,7 +466,7 @@ FROM t_tally, t_rank r WHERE kind = 'file';
 CREATE VIEW folder AS SELECT r.rank AS rank, name AS path, count, bytes, ns, slowest_ns, error_ns
 FROM t_tally, t_rank r WHERE kind = 'folder';
 
--- The slowest samples. path: the first data file that the sample opened; but if the sample before it
+-- The slowest samples. path: the first data file that the sample opened; if the sample before it
 -- opened the same file first, the last data file that it opened.
 CREATE VIEW sample AS SELECT r.rank AS rank, detail AS dataset, class AS sample, ns, name AS path
 FROM t_tally, t_rank r WHERE kind = 'sample';

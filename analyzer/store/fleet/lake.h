@@ -2,7 +2,7 @@
 /*
  * lake.h - writes jobs into the tables of lake.def, in an SQLite file.
  *
- * One transaction replaces all rows of a job; several writers wait for each other. Errors:
+ * One transaction replaces all rows of a job. Several writers wait for each other. Errors:
  * -EMEDIUMTYPE: the file lacks these tables; -EPROTONOSUPPORT: a newer dlprof wrote the file;
  * -EEXIST: the file has jobs already.
  */

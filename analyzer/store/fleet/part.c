@@ -144,7 +144,7 @@ static int open_part(const char *path, int *ret_fd, struct head *ret)
 	return r;
 }
 
-/* Checks the head's counts, so that no sum overflows and the file's size limits memory. */
+/* Checks the head's counts: then no sum overflows, and the file's size limits memory. */
 static bool is_sane_head(const struct head *head)
 {
 	return head->rank_count > 0 && head->rank_count <= MOST_RANKS &&

@@ -43,7 +43,7 @@ static void read_neighbours(const char *text, struct share *share)
 	}
 }
 
-/* Adds a neighbour for what the known ones do not use: short-lived programs, other containers. */
+/* Adds a neighbour for what known ones do not use: short-lived programs, other containers. */
 static void add_unseen(double other_cores, double own_share, struct share *share)
 {
 	double ran = other_cores;
@@ -76,7 +76,7 @@ void cores_read(const struct run_info *run, struct batch_series *series)
 	read_neighbours(run->neighbours, &series->share);
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
-	/* The run cannot use cores above its CPU limit, so other programs may use these. */
+	/* Other programs may use the cores that the run's CPU limit keeps it from. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
 }

@@ -111,7 +111,7 @@ static enum load_wait_kind kind_of(const char *name)
 	return LOAD_WAIT_OTHER;
 }
 
-/* Page faults took at most what was measured, without the waiting for cores in it. */
+/* Page faults took at most the measured time, without waits for cores. */
 static void bound_faults(struct load_facts *ret)
 {
 	double *ns = &ret->wait_ns[LOAD_WAIT_FAULT];
@@ -127,8 +127,8 @@ static void add_faults(const struct tally *tally, struct load_facts *ret)
 }
 
 /*
- * Tallies also have the waits of loads that raised; `blocked_ns` is of loads that made a batch, and
- * has no waits in page faults.
+ * Takes waits of loads that raised out of the tallies. `blocked_ns` has only loads that made a
+ * batch, and no waits in page faults.
  */
 static void leave_out_failed(double blocked_ns, struct load_facts *facts)
 {

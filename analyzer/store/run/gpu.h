@@ -30,7 +30,7 @@ struct gpu_info {
 #define X(id, type, member) type member;
 	GPU_FACTS(X)
 #undef X
-	bool is_upper_bound; /* busy times are upper bounds, as a whole graph is one operation */
+	bool is_upper_bound; /* as a whole graph is one operation */
 	int64_t gap_count;   /* gaps are times in which the GPU was not observed */
 	double gap_ns;       /* sum of the gaps that have an end */
 	char gap_why[GPU_WHY_BYTES]; /* reason of the longest gap, or of one that did not end */

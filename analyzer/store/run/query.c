@@ -21,7 +21,7 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
 				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
 
-/* Leaves out SIGHUP (1), SIGINT (2), SIGPIPE (13) and loaders' SIGTERM (15). */
+/* Without SIGHUP (1), SIGINT (2), SIGPIPE (13) and a loader's SIGTERM (15). */
 static const char ENDS_SQL[] =
 	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status, m.end_ns FROM"
 	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
@@ -242,7 +242,7 @@ static void add_free(struct batch_row *row, int64_t free_ns)
 		row->handover_ns = clamp_add(row->handover_ns, free_ns);
 }
 
-/* Notes when batches and steps began and ended, and time of the thread that is in neither. */
+/* Notes begin and end of batches and steps, and the thread's time in neither. */
 static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
 		     int64_t free_ns)
 {
@@ -294,7 +294,7 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 	for (int i = 0; i < SERIES_TIMES - 2; i++) /* all but sample_ns and handover_ns */
 		row.times[i] = rows_time(stmt, i);
 	row.sample_ns = rows_time(stmt, 15);
-	/* For each worker's first batch of an epoch, receive_ns is longer than receiving takes. */
+	/* The receive_ns of each worker's first batch also has other waiting. */
 	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
 		series->receive_ns += (double)rows_time(stmt, 14);
 		series->receive_count++;

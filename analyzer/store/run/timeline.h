@@ -13,12 +13,12 @@
 /*
  * Makes two tables for the caller's statements:
  *
- * - `delivered`: t_batch without batches that were never delivered; a value that is negative or no
- *   number is NULL; `place` sorts an epoch's batches by delivery.
+ * - `delivered`: t_batch without batches that were never delivered. A value that is negative or no
+ *   number is NULL. `place` sorts an epoch's batches by delivery.
  * - `part`: the batches to show, as ranges of tasks; empty at first.
  *
- * Also adds as_it_is(TEXT), redact_call(), redact_mark() and redact_text(): each text that becomes
- * part of a row must go through one of these.
+ * Also adds as_it_is(TEXT), redact_call(), redact_mark() and redact_text(). Each text that becomes
+ * part of a row must go through one of them.
  */
 int timeline_begin(struct db *db);
 

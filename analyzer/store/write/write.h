@@ -180,9 +180,9 @@ struct tally_row {
 int writer_live(struct writer *writer, const struct tally_row *row);
 
 /*
- * Add a tally of an ended process to t_total: writer_total() adds `row` itself, writer_fold() the
- * row that t_live has for its place. Then writer_folded() deletes the segment's rows of t_live, and
- * from then on writer_is_folded() finds the segment.
+ * Add a tally of an ended process to t_total: writer_total() adds `row`, writer_fold() the row that
+ * t_live has for its place. Then writer_folded() deletes the segment's rows of t_live. From then
+ * on, writer_is_folded() finds the segment.
  */
 int writer_total(struct writer *writer, const struct tally_row *row);
 int writer_fold(struct writer *writer, const struct tally_row *row);

@@ -90,7 +90,6 @@ static const char *const forwarded[] = {
 	"__setattr__", "__delattr__", "__reduce__", "__reduce_ex__", NULL,
 };
 
-/* Adds only methods that the object's class has. */
 static bool add_forwarded(PyObject *dict, PyObject *object)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);
@@ -151,7 +150,7 @@ static void keep_class(PyObject *type, PyMethodDef *const *methods, PyObject *cl
 		py.PyErr_Clear();
 		return;
 	}
-	/* Keep the old references until `place` is whole: dropping them may run Python code. */
+	/* Keep the old references until `place` is whole, as dropping them may run Python code. */
 	old_type = place->type;
 	old_class = place->class;
 	py.Py_IncRef(class);

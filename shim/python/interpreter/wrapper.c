@@ -102,7 +102,7 @@ static PyObject *on_copy(PyObject *self, PyObject *memo)
 	return self;
 }
 
-/* Does not visit the class, because only some versions want that. */
+/* Leaves out the class, because only some versions want it. */
 static int on_traverse(PyObject *self, int (*visit)(PyObject *, void *), void *context)
 {
 	PyObject *original = wrapper_of(self)->original;

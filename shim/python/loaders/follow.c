@@ -24,7 +24,7 @@ static struct followed {
 	uint32_t users; /* calls under way, or 1 for an owning stand-in */
 	uint64_t used_ns; /* time of the last call; 0: free */
 	bool gave_way;
-	bool made; /* made by this loader, even if the object names another one */
+	bool made; /* this loader made it, even if the object names another one */
 	struct consumer consumer;
 } followed[FOLLOWED_MAX];
 static size_t followed_count;
@@ -153,7 +153,7 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 						  : 1u << 31 | (uint32_t)consumer->ordinal);
 }
 
-/* Asks for a batch. If an inner loader recorded the wait, it is not recorded here again. */
+/* Asks for a batch. A wait that an inner loader recorded is not recorded again. */
 static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -297,7 +297,6 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 						       : py.PyObject_Call(callable, empty, NULL);
 }
 
-/* Called when an iterator is gone, at its end or half-way. */
 static void on_gone(PyObject *capsule)
 {
 	struct followed *one = py.PyCapsule_GetPointer(capsule, CAPSULE);

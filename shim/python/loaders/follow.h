@@ -22,7 +22,7 @@ struct follow_crew {
 struct follow_what {
 	const char *kind;
 	const void *loader; /* the loader's address, only compared */
-	bool gives_way;     /* an inner loader that is followed counts instead of this one */
+	bool gives_way;     /* if an inner loader is followed, it counts instead of this one */
 	bool only_made;     /* follow only objects passed to follow_made() */
 	bool loads;         /* the thread that asks also loads the batch */
 	const struct follow_crew *crew; /* NULL: loads of its workers are not known */

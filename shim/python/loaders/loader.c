@@ -69,7 +69,7 @@ static struct row {
 
 static const struct follow_crew *const crews[LOADER_MAX] = {
 	[LOADER_gluon_workers] = &gluon_crew,
-	[LOADER_paddle] = &paddle_crew, /* the row makes iterators of paddle_workers, too */
+	[LOADER_paddle] = &paddle_crew, /* the row also makes iterators of paddle_workers */
 	[LOADER_paddle_workers] = &paddle_crew,
 };
 

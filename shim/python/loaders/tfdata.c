@@ -18,7 +18,7 @@
 static struct iterator {
 	const void *key;
 	uint32_t life;
-	bool ignored;               /* it gives only parts of another iterator's elements */
+	bool ignored;               /* it gives parts of another iterator's elements */
 	bool fresh;
 	const struct thread *first;
 	const void *dataset;
@@ -28,7 +28,7 @@ static struct iterator {
 
 static _Atomic uint32_t iterators_busy;
 
-/* thread that made the newest iterator, and whose time was not taken; NULL: unknown */
+/* thread that made the newest iterator, if no thread took that time yet; else NULL */
 static struct thread *maker;
 static uint32_t maker_life;
 
@@ -166,7 +166,7 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/* Begins an epoch if due. An object whose making was unseen counts as the newest iterator. */
+/* Begins an epoch if due. An object that was made unseen counts as the newest iterator. */
 static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);
@@ -180,7 +180,7 @@ static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t be
 		return;
 	if (dataset)
 		one->dataset = dataset;
-	/* As this thread asks a new iterator, its last iterator over the same dataset has ended. */
+	/* This thread asks a new iterator, so its last iterator over the dataset has ended. */
 	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
 		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
 		    iterators[i].first == thread)

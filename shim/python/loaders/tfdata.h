@@ -32,16 +32,16 @@ void tfdata_make_end(struct tfdata_making *making);
 void tfdata_hold(void);
 void tfdata_release(void);
 
-/* `iterator` is an address, which may be used again for another one. */
+/* `iterator` is an address, which may later be that of another iterator. */
 void tfdata_made(const void *iterator);
 void tfdata_asked(const void *iterator);
 void tfdata_waited(uint64_t wait_us);
 void tfdata_fetched(int64_t bytes);
 
 /*
- * The program has let go of an iterator, which this thread destroyed since `begin_ns`. TensorFlow
- * then waits for the pipeline's threads, for seconds if it tunes the pipeline. This time is added
- * to the thread's next iter().
+ * The program has let go of an iterator, and this thread destroyed it, from `begin_ns` on.
+ * TensorFlow then waits for the pipeline's threads, for seconds if it tunes the pipeline. This time
+ * is added to the thread's next iter().
  */
 void tfdata_dropped(uint64_t begin_ns);
 

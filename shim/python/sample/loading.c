@@ -50,7 +50,7 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 		scope_load_end(thread, &load, samples, !batch);
 	else
 		scope_load_cancel(thread, &load);
-	/* A worker does nothing but load, so there Compose's wrappers may stay. */
+	/* A worker only loads, so Compose's wrappers may stay there. */
 	if (!is_worker)
 		steps_load_end();
 	return batch;

@@ -11,7 +11,7 @@
 
 #define LOADER_MAX 256 /* most loaders that are told apart; the note about more names this number */
 
-/* Kept in a loader object; a copy of the object is another loader. */
+/* Kept in a loader object. A copy of the object is another loader. */
 struct mark {
 	uint32_t number;
 	uint32_t pid;
@@ -164,7 +164,7 @@ static uint32_t find(const struct identity *identity, const struct mark *mark, i
 	return loader_count;
 }
 
-/* In a child process, forgets the loaders, which belong to its parent. */
+/* Forgets the loaders in a child process, as they belong to its parent. */
 static void look_where(void)
 {
 	const uint32_t pid = (uint32_t)sys_getpid();

@@ -420,7 +420,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		patch_optional(module, &drop_stateful);
 		return;
 	}
-	/* Without these points, loaders would be announced, but their batches not seen. */
+	/* Without these points, loaders are known, but their batches are not seen. */
 	if (!patch_has_method(module, &points[0])) {
 		torch_blind = true;
 		for (size_t i = 0; i < ARRAY_COUNT(points); i++)

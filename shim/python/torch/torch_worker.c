@@ -26,7 +26,7 @@ static void prepare(PyObject *fetcher)
 	if (seen || !name)
 		return;
 	function = api_get_again(fetcher, &collate);
-	/* Do this first, so that a fetcher that refuses attributes is left as it is. */
+	/* Do this first. A fetcher that refuses attributes is left as it is. */
 	if (py.PyObject_SetAttr(fetcher, name, name) == 0) {
 		if (function && function != py.none)
 			patch_attribute(fetcher, &loading_collate);

@@ -103,7 +103,7 @@ static PyObject *wrap_closure(PyObject *closure)
 	return py.PyCFunction_NewEx(&closure_method, closure, NULL);
 }
 
-/* Returns new (args, kwargs), or NULL to use the old ones. */
+/* Returns new (args, kwargs); NULL: the old ones stay. */
 static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 {
 	const bool is_first = py.PyTuple_Size(args) > 1;

@@ -1,7 +1,7 @@
--- Machines whose ranks wait for data more than the other ranks of the same jobs, and more often than by chance.
--- A row is a machine that waited most of all machines, by at least a point, in three of its jobs or more. The number
--- of these jobs is four standard deviations above the number in which it would wait most by chance.
--- A rank whose GPU is not known counts as one GPU. With the 1e-6 added, all engines round halves up.
+-- Machines whose ranks wait for data more than the other ranks of the same jobs, and more often
+-- than by chance. In three of its jobs or more, such a machine waited most of all machines, by at
+-- least a point. The number of these jobs is four standard deviations above what chance gives. A
+-- rank whose GPU is not known counts as one GPU. With the 1e-6 added, all engines round halves up.
 with part as (
 	select job_id, attempt, node, count(*) as ranks, sum(wait_s / time_s) as ratios,
 		sum(coalesce(blame_s, 0)) as blame

@@ -1,6 +1,7 @@
--- Revisions after which a job waits more for data than at the revision before.
--- Jobs of one name, dataset, storage and number of GPUs are compared: five or more of each revision, whose ratios
--- differ by two points or more, and by three standard errors. With the 1e-6 added, all engines round halves up.
+-- Revisions after which a job waits more for data than at the revision before. Compared are jobs of
+-- one name, dataset, storage and number of GPUs, five or more of each revision. Their ratios differ
+-- by two points or more, and by three standard errors. With the 1e-6 added, all engines round
+-- halves up.
 with run as (
 	select name as task, coalesce(dataset, 'not known') as data,
 		coalesce(storage, 'not known') as place, coalesce(gpus, ranks_seen) as gpu_count,
