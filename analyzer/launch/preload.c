@@ -144,7 +144,7 @@ bool preload_injects(const struct preload *preload)
 {
 	const char *cuda = getenv("DLPROF_CUDA");
 
-	/* If the injected library lacks this function, CUDA does not start. */
+	/* CUDA does not start if the injected library lacks this function. */
 	return (!cuda || strcmp(cuda, "off") != 0) &&
 	       target_exports(preload->library, "InitializeInjection");
 }

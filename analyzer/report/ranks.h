@@ -12,7 +12,7 @@ struct rank_file {
 	int64_t rank;
 	int64_t start_unix_ns, start_ns; /* the same moment on two clocks; UNKNOWN is possible */
 	bool live;
-	int64_t missing_count; /* records of which the drain could not make rows */
+	int64_t missing_count; /* records that are not in the database */
 };
 
 struct rank_files {

@@ -12,5 +12,5 @@
 
 #include "base/text.h"
 
-/* Adds arguments, each ended by a 0, to `out`. `cut`: the last argument, cut off, is left out. */
+/* Adds arguments, each ended by a 0, to `out`. `cut`: the last one is incomplete, and left out. */
 void mask_arguments(struct text *out, const char *arguments, size_t size, bool cut);

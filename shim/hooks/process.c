@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - follows fork(), and ends of processes that run no destructors.
- *
- * If an end was noted, the process was not killed.
+ * process.c - follows fork(), and ends of processes that run no destructors. A process whose end
+ * was noted was not killed.
  */
 #include "hooks/hook.h"
 

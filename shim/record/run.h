@@ -16,7 +16,9 @@ int run_begin(struct text *why);
 
 int run_rejoin(struct text *why);
 
-/* Starts the drain again if it was killed. Called for each batch, mostly at the cost of a load. */
+/*
+ * Starts the drain again if it was killed. Called for each batch, where it mostly reads a number.
+ */
 void run_watch(uint64_t now_ns);
 
 enum run_state {

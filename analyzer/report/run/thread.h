@@ -10,7 +10,7 @@ struct thread_query {
 	struct batch_filter filter; /* its loader_id is ignored */
 	const struct loader_info *loaders;
 	size_t loader_count;
-	int64_t missing_count; /* records of which the drain could not make rows */
+	int64_t missing_count; /* records that are not in the database */
 	bool is_chosen;        /* the user chose the loader, so no other one is judged */
 };
 

@@ -73,7 +73,7 @@ static const struct follow_crew *const crews[LOADER_MAX] = {
 	[LOADER_paddle_workers] = &paddle_crew,
 };
 
-/* the user named a loader, so the table's are not followed */
+/* the user named a loader, so those of loaders.def are not followed */
 static bool users;
 
 static PyObject *self_of(PyObject *args)
