@@ -10,6 +10,7 @@
 
 #include "store/database/copy.h"
 #include "store/database/db_open.h"
+#include "store/database/door.h"
 #include "store/run/query.h"
 
 #define MOST_NAMES 1000
@@ -140,16 +141,6 @@ static int make_part(const char *name, char *part, int *ret_out)
 	return *ret_out < 0 ? -errno : 0;
 }
 
-static int reserve(const char *name)
-{
-	int fd = open(name, NEW_FILE, 0600);
-
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	return 0;
-}
-
 static int put(const struct parcel *parcel, const char *name, enum owner owner)
 {
 	char part[DELIVER_PATH];
@@ -161,7 +152,7 @@ static int put(const struct parcel *parcel, const char *name, enum owner owner)
 			       : r;
 	r = close_copy(out, write_copy(parcel->from, out));
 	if (r == 0 && owner == NOBODY)
-		r = reserve(name);
+		r = door_make(name, 0600);
 	if (r == 0 && rename(part, name) < 0)
 		r = -errno;
 	if (r < 0)
