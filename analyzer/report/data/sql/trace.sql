@@ -1,16 +1,15 @@
--- Selects the events of a run's trace; the rows are in the order of the trace file.
---   lane, at     the lane's name and its place among the lanes; a counter has no lane
---   kind         slice:  in a lane whose slices follow one another
---                nested: a slice that may begin within another slice of its lane; is drawn below it
+-- Selects the events of a run's trace, in the order of the trace file. The columns are:
+--   lane, at     the lane's name, and its place among the lanes (a counter has no lane)
+--   kind         slice:  follows the previous slice of its lane
+--                nested: may begin within another slice of its lane, and is drawn below it
 --                within: a part of the previous slice of its lane
 --                moment, counter
 --   begin_ns, ns when the event begins, and its length, by the run's clock
---   event        the event's name and arguments; an argument that is NULL is left out
+--   event        the event's name and arguments, without those that are NULL
 -- A new type of event is one more SELECT. The result is sorted by its first three columns: the
 -- first two place an event among all events, the third orders the events of one batch.
---
 -- timeline.c makes `delivered` and `part`, trace_part.sql fills `part`.
--- ?1: 1 to show the whole run, 0 to show only what happened while the batches in `part` were made.
+-- ?1: 1 shows the whole run, 0 only what happened while the batches in `part` were made.
 WITH shown AS NOT MATERIALIZED (SELECT id, loader, at, delivered.*,
 		-- Without workers the sampler runs at the beginning of a wait, else at its end.
 		worker_id IS NULL AND IFNULL(load_begin_ns >= begin_ns, 0) AS is_made_here,
