@@ -95,12 +95,8 @@ static RARELY struct thread *enter_first(void)
 		before = holder;
 		ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid);
 	} while (!ours && wait_a_moment(pid, &nap_count));
-	if (consumer_record()) {
-		/* Another thread makes a segment, in which this thread gets a slot. */
-		while (segment_is_growing() && wait_a_moment(pid, &nap_count))
-			continue;
+	if (consumer_record())
 		thread = thread_get();
-	}
 	if (ours)
 		holder = 0;
 	return thread;

@@ -14,6 +14,10 @@
 #include "record/backing.h"
 
 #define RETRY_NS    UINT64_C(10000000)
+#define NAP_NS	    100000
+#define NAP_MAX_NS  1600000
+/* No thread waits longer while another one adds a segment. */
+#define GROWTH_NS   UINT64_C(100000000)
 
 struct segment {
 	struct dlprof_segment *shared;
@@ -25,7 +29,8 @@ struct segment {
 static struct {
 	struct segment segments[SEGMENT_MAX];
 	_Atomic uint32_t count;
-	_Atomic uint32_t growing;
+	_Atomic uint32_t grower; /* tid of the thread that adds a segment; 0: none */
+	_Atomic bool in_vain;	 /* a thread waited in vain for that thread, so no other waits */
 	_Atomic uint32_t claims;
 	/* No segment can be added, and no free slot is searched for until retry_ns. */
 	_Atomic bool full;
@@ -225,7 +230,7 @@ static int prepare(struct segment *segment)
 	return r;
 }
 
-/* Called while holding `growing`, or by the only thread. */
+/* Called by `grower`, or by the only thread. */
 static int add_segment(void)
 {
 	uint32_t index = own.count;
@@ -277,7 +282,8 @@ int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local
 	for (uint32_t i = 0; i < own.count; i++)
 		sys_munmap(own.segments[i].shared, sizeof(struct dlprof_segment));
 	own.count = 0;
-	own.growing = 0;
+	own.grower = 0;
+	own.in_vain = false;
 	own.claims = 0;
 	own.full = false;
 	own.retry_ns = 0;
@@ -323,32 +329,59 @@ static bool claim_in(uint32_t at, struct segment_claim *claim)
 	return false;
 }
 
+/* Adds a segment unless another thread does or, since `count` was read, did. */
+static void grow(uint32_t tid, uint32_t count)
+{
+	uint32_t none = 0;
+
+	if (!atomic_compare_exchange_strong(&own.grower, &none, tid))
+		return;
+	own.in_vain = false;
+	if (own.count == count)
+		own.full = add_segment() < 0;
+	own.grower = 0;
+}
+
+/* Naps while another thread adds a segment. Returns false if there is no room, or maybe never. */
+static bool wait_for_growth(uint32_t tid, uint32_t count)
+{
+	uint64_t until_ns = 0;
+	uint32_t grower;
+	long nap_ns = NAP_NS;
+
+	while ((grower = own.grower) && own.count == count) {
+		/* This may be a signal handler which interrupted this thread in grow(). */
+		if (grower == tid || own.in_vain)
+			return false;
+		if (!until_ns)
+			until_ns = clock_now_ns() + GROWTH_NS;
+		else if (clock_now_ns() > until_ns)
+			own.in_vain = true;
+		sys_nap(nap_ns);
+		nap_ns = nap_ns < NAP_MAX_NS ? 2 * nap_ns : nap_ns;
+	}
+	return !own.full;
+}
+
 bool segment_claim(struct segment_claim *claim)
 {
-	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);
-	bool claimed = false;
-	uint64_t now_ns;
+	const uint64_t now_ns = own.full ? clock_now_ns() : 0;
+	uint32_t count;
 
-	/* A vfork child would take a slot of its parent. */
-	if (!segment_is_own())
-		return false;
-	now_ns = own.full ? clock_now_ns() : 0;
-	if (now_ns < own.retry_ns)
+	if (now_ns < own.retry_ns && segment_is_own())
 		goto lost;
-	claim->tid = (uint32_t)sys_gettid();
-	for (uint32_t i = 0; i < count && !claimed; i++)
-		claimed = claim_in(i, claim);
-	if (claimed)
-		return true;
-	/* If another thread adds a segment now, this thread records from its next operation on. */
-	if (!own.full && !atomic_exchange(&own.growing, 1)) {
-		own.full = add_segment() < 0;
+	do {
+		count = atomic_load_explicit(&own.count, memory_order_acquire);
+		/* A vfork child would take a slot of its parent. */
+		if (!segment_is_own())
+			return false;
+		claim->tid = (uint32_t)sys_gettid();
+		for (uint32_t i = 0; i < count; i++)
+			if (claim_in(i, claim))
+				return true;
 		if (!own.full)
-			claimed = claim_in(own.count - 1, claim);
-		atomic_store(&own.growing, 0);
-	}
-	if (claimed)
-		return true;
+			grow(claim->tid, count);
+	} while (wait_for_growth(claim->tid, count));
 	if (own.full)
 		own.retry_ns = now_ns + RETRY_NS;
 lost:
@@ -378,9 +411,4 @@ bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[D
 		}
 	}
 	return true;
-}
-
-bool segment_is_growing(void)
-{
-	return own.growing;
 }

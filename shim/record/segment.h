@@ -25,7 +25,10 @@ struct segment_claim {
 	uint32_t tid;
 };
 
-/* Takes a slot, maybe in a new segment. Returns false and counts a loss if there is no room. */
+/*
+ * Takes a slot, maybe in a new segment. Naps while another thread adds a segment. Returns false
+ * and counts a loss if there is no room.
+ */
 bool segment_claim(struct segment_claim *claim);
 
 enum segment_part {
@@ -41,9 +44,6 @@ int segment_reserve(const struct dlprof_slot *slot, enum segment_part part);
 
 /* Returns stack number `index`, or NULL if there is no room, or another thread is reserving. */
 struct dlprof_stack *segment_stack(uint32_t index);
-
-/* Returns true while segment_claim() may fail, as a thread adds a segment. */
-bool segment_is_growing(void);
 
 /* Returns true if the segments are this process's own, not those of its parent. */
 bool segment_is_own_by_pid(void);

@@ -5,11 +5,13 @@
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "record/activate.h"
 #include "record/segment.h"
 #include "record/thread.h"
@@ -22,6 +24,18 @@ static char home[] = "/tmp/test-of-dlprof-XXXXXX";
 static void open_of_shim(void)
 {
 	cr_assert_eq(segment_open(home, 0, -1, -1), 0);
+}
+
+/* Called while a segment is added. */
+static void (*volatile while_growing)(void);
+int real_backing_make(const char *path, struct dlprof_segment **ret) __asm__("__real_backing_make");
+int slow_backing_make(const char *path, struct dlprof_segment **ret) __asm__("__wrap_backing_make");
+
+int slow_backing_make(const char *path, struct dlprof_segment **ret)
+{
+	if (while_growing)
+		while_growing();
+	return real_backing_make(path, ret);
 }
 
 /* The drain's functions have the names of the shim's. */
@@ -245,4 +259,101 @@ Test(ring, a_glance_sees_that_it_fills)
 	reader->dead = true;
 	push();
 	cr_expect_not(segment_is_filling(reader), "its last look comes anyway");
+}
+
+#define BURST 90
+static pthread_barrier_t start;
+static _Atomic uint32_t served;
+
+static void grow_slowly(void)
+{
+	usleep(5000);
+}
+
+static void *claim_with_all(void *unused)
+{
+	pthread_barrier_wait(&start);
+	served += thread_get() != NULL;
+	/* An ended thread would leave its slot to another. */
+	pthread_barrier_wait(&start);
+	return unused;
+}
+
+static void run_threads(uint32_t count, void *(*run)(void *))
+{
+	pthread_t threads[BURST];
+
+	for (uint32_t i = 0; i < count; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, run, NULL), 0);
+	for (uint32_t i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+
+Test(ring, threads_that_start_at_once_all_get_slots)
+{
+	struct segment_claim next = {0};
+
+	while_growing = grow_slowly;
+	pthread_barrier_init(&start, NULL, BURST);
+	run_threads(BURST, claim_with_all);
+	cr_expect_eq(served, BURST);
+	cr_expect_eq(segment_first()->header.lost_count, 0);
+	/* No segment was added while another one had room. */
+	cr_assert(segment_claim(&next));
+	cr_expect_eq(next.segment, (1 + BURST) / DLPROF_SLOT_COUNT);
+	cr_expect_eq(next.place, (1 + BURST) % DLPROF_SLOT_COUNT);
+}
+
+static atomic_bool is_growing, may_end;
+
+/* The growth is interrupted by a signal handler that needs a slot, and then stops. */
+static void grow_interrupted(void)
+{
+	const uint64_t begin_ns = clock_now_ns();
+
+	cr_expect_null(thread_get());
+	cr_expect_lt(clock_now_ns() - begin_ns, UINT64_C(50000000), "a thread waits for itself");
+	is_growing = true;
+	while (!may_end)
+		usleep(1000);
+}
+
+static void *claim_alone(void *unused)
+{
+	served += thread_get() != NULL;
+	return unused;
+}
+
+static void *wait_in_vain(void *unused)
+{
+	uint64_t begin_ns;
+
+	while (!is_growing)
+		usleep(1000);
+	begin_ns = clock_now_ns();
+	cr_expect_null(thread_get());
+	cr_expect_gt(clock_now_ns() - begin_ns, UINT64_C(50000000), "nobody waits");
+	begin_ns = clock_now_ns();
+	for (int i = 0; i < 50; i++)
+		cr_expect_null(thread_get());
+	cr_expect_lt(clock_now_ns() - begin_ns, UINT64_C(2000000000), "each call waits anew");
+	may_end = true;
+	for (int i = 0; i < 5000 && !thread_get(); i++)
+		usleep(1000);
+	cr_expect(thread_get(), "no slot after all");
+	return unused;
+}
+
+Test(ring, a_growth_that_stops_stops_nobody)
+{
+	pthread_t waiter, grower;
+
+	run_threads(DLPROF_SLOT_COUNT - 1, claim_alone);
+	cr_assert_eq(served, DLPROF_SLOT_COUNT - 1);
+	while_growing = grow_interrupted;
+	pthread_create(&waiter, NULL, wait_in_vain, NULL);
+	pthread_create(&grower, NULL, claim_alone, NULL);
+	pthread_join(waiter, NULL);
+	pthread_join(grower, NULL);
+	cr_expect_eq(served, DLPROF_SLOT_COUNT);
 }
