@@ -371,7 +371,7 @@ static OFTEN void begin_timed(struct stage_call *call, uintptr_t address)
 	call->begin_ticks = clock_ticks();
 }
 
-static void begin(struct stage_call *call, uint16_t number)
+static void begin(struct stage_call *call, uint32_t number)
 {
 	if (unlikely(stage_self.life != thread_life))
 		claim_ledger();
@@ -386,8 +386,8 @@ void stage_begin_first(struct stage_call *call, uint16_t number)
 	begin_timed(call, (uintptr_t)call);
 }
 
-static __attribute__((noinline)) uint16_t begin_due(struct stage_call *call, uint16_t number,
-						    uintptr_t address)
+/* Begins a call that may be due to be timed. Returns false if it is not. */
+static bool begin_due(struct stage_call *call, uint32_t number, uintptr_t address)
 {
 	begin(call, number);
 	call->weight = call->sums->left ? 0 : weigh(call->sums);
@@ -395,36 +395,66 @@ static __attribute__((noinline)) uint16_t begin_due(struct stage_call *call, uin
 		begin_timed(call, address);
 	else
 		call->sums->left--;
-	return number;
+	return call->weight;
 }
 
-static inline uint16_t begin_any(struct stage_call *call, uint16_t number, uintptr_t address)
+/* Not inlined, so that the usual call saves no registers. */
+static __attribute__((noinline)) uint16_t begin_rarely(struct stage_call *call, uint32_t number)
+{
+	if (!begin_due(call, number, (uintptr_t)call))
+		stage_self.untimed++;
+	return (uint16_t)number;
+}
+
+uint16_t stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
+{
+	if (begin_due(call, number, address))
+		return number;
+	stage_count(call);
+	return STAGE_NONE;
+}
+
+/* Returns the stage's sums if the call is not due to be timed, else NULL. */
+static inline struct stage_sums *sums_untimed(uint32_t number)
 {
 	struct stage_sums *sums = &stage_self.ledger->sums[number];
-	uint8_t left;
 
-	if (unlikely(stage_self.life != thread_life) || unlikely(!(left = sums->left)))
-		return begin_due(call, number, address);
-	sums->left = (uint8_t)(left - 1);
-	call->sums = sums;
-	call->number = number;
-	call->weight = 0;
-	return number;
-}
-
-bool stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
-{
-	begin_any(call, number, address);
-	return call->weight;
+	if (unlikely(stage_self.life != thread_life) || unlikely(!sums->left))
+		return NULL;
+	sums->left--;
+	return sums;
 }
 
 OFTEN uint16_t stage_begin(struct stage_call *call, const void *object)
 {
-	const uint16_t number = find_object(object);
+	const uint32_t number = find_object(object);
+	struct stage_sums *sums;
 
 	if (unlikely(!number) || unlikely(number == STAGE_UNNAMED))
-		return number;
-	return begin_any(call, number, (uintptr_t)call);
+		return (uint16_t)number;
+	sums = sums_untimed(number);
+	if (unlikely(!sums))
+		return begin_rarely(call, number);
+	call->sums = sums;
+	call->number = number;
+	call->weight = 0;
+	stage_self.untimed++;
+	return (uint16_t)number;
+}
+
+OFTEN uint16_t stage_begin_leaf(struct stage_call *call, const void *object)
+{
+	const uint32_t number = find_object(object);
+	struct stage_sums *sums;
+
+	if (unlikely(!number) || unlikely(number == STAGE_UNNAMED))
+		return (uint16_t)number;
+	sums = sums_untimed(number);
+	if (unlikely(!sums))
+		return stage_begin_at(call, (uint16_t)number, (uintptr_t)call);
+	/* Leaves are no queues. */
+	stage_add(&sums->values[STAGE_ELEMENTS], 1);
+	return STAGE_NONE;
 }
 
 RARELY void stage_count_queues(uint32_t number)

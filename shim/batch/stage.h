@@ -86,15 +86,17 @@ void stage_put(const void *object, uint16_t number);
 void stage_forget(const void *object);
 
 /*
- * Begins a call of an object, unless that returns STAGE_NONE or STAGE_UNNAMED. Then stage_end()
- * must follow. If the call is not timed (weight 0), it is enough to call stage_count(), or to raise
- * stage_self.untimed.
+ * Begin a call of an object, unless they return STAGE_NONE or STAGE_UNNAMED. stage_end() must
+ * follow. A leaf is a call without others in it: if it is not timed, it is counted, and nothing
+ * must follow.
  */
 uint16_t stage_begin(struct stage_call *call, const void *object);
+uint16_t stage_begin_leaf(struct stage_call *call, const void *object);
 /* Begins an object's first call, which is timed. STAGE_NONE is not counted, but calls in it are. */
 void stage_begin_first(struct stage_call *call, uint16_t number);
-/* For a struct off the stack; `address` is the call's stack frame. Returns false if not timed. */
-bool stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address);
+/* Begins a leaf for a struct off the stack; `address` is the call's stack frame. */
+uint16_t stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
+	__attribute__((noinline));
 void stage_end_timed(struct stage_call *call);
 void stage_count_queues(uint32_t number);
 

@@ -108,12 +108,10 @@ static void begin_range(const void *range, const char *name)
 
 	if (!call)
 		return;
-	if (stage_begin_at(call, number, (uintptr_t)range)) {
+	if (stage_begin_at(call, number, (uintptr_t)range))
 		stage_put(range, (uint16_t)(call - calls + 1));
-	} else {
-		stage_count(call);
+	else
 		atomic_store(&taken[call - calls], false);
-	}
 }
 
 static void end_range(const void *range)

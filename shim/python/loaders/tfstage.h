@@ -31,7 +31,6 @@ static inline bool tfstage_next(struct stage_call *call, const struct wrap_targe
 		return false;
 	if (unlikely(!stage_begin(call, iterator)))
 		return tfstage_first(call, target, copy, iterator);
-	stage_self.untimed += !call->weight;
 	return true;
 }
 
@@ -39,15 +38,11 @@ static inline bool tfstage_next(struct stage_call *call, const struct wrap_targe
 static inline bool tfstage_compute(struct stage_call *call, const struct wrap_target *target,
 				   const void *kernel, const void *context)
 {
-	const uint16_t number = activate_on() ? stage_begin(call, kernel) : STAGE_NONE;
+	const uint16_t number = activate_on() ? stage_begin_leaf(call, kernel) : STAGE_NONE;
 
 	if (unlikely(number == STAGE_UNNAMED))
 		return tfstage_first_compute(call, target, kernel, context);
-	if (!number || unlikely(call->weight))
-		return number;
-	/* Kernels are no queues. */
-	stage_add(&call->sums->values[STAGE_ELEMENTS], 1);
-	return false;
+	return number;
 }
 
 bool tfstage_instantiate(struct stage_call *call);
