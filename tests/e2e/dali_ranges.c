@@ -4,6 +4,7 @@
  * -DFRAMEWORK the one that makes them, else one whose executor, reader and run() do.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -61,6 +62,22 @@ static void read_files(long us)
 
 static long operator_us, reader_us;
 
+/* The executors of DALI 1.30: operators have the names of the pipeline's, and run() no range. */
+static void operate(long us)
+{
+	mark("[DALI][DataReader] ConsumerWait #__File_0", reader_us, NULL, 0);
+	mark("[DALI][CPU op] __File_0", 0, NULL, 0);
+	mark("[DALI][CPU op] __Image_1", us / 4, NULL, 0);
+	mark("[DALI][CPU op] Shrink", us / 4, NULL, 0);
+	mark("[DALI][CPU op] __Resize_12", us / 2, NULL, 0);
+}
+
+static void *execute_old(void *data)
+{
+	mark("[DALI][Executor] RunCPU", 0, operate, operator_us);
+	return data;
+}
+
 static void *execute(void *data)
 {
 	mark("[DALI][CPU op] Setup readers__File", 0, NULL, 0);
@@ -77,23 +94,26 @@ static void *read_ahead(void *data)
 	return data;
 }
 
-static void wait_for(long us)
+static void wait_for(long is_old)
 {
 	pthread_t executor, reader;
 
-	(void)us;
 	pthread_create(&reader, NULL, read_ahead, NULL);
-	pthread_create(&executor, NULL, execute, NULL);
+	pthread_create(&executor, NULL, is_old ? execute_old : execute, NULL);
 	pthread_join(executor, NULL);
 	pthread_join(reader, NULL);
 }
 
 /* One iteration: what Pipeline.run() does. */
-void run_pipeline(long us_of_operators, long us_of_reader);
-void run_pipeline(long us_of_operators, long us_of_reader)
+void run_pipeline(long us_of_operators, long us_of_reader, int is_old);
+void run_pipeline(long us_of_operators, long us_of_reader, int is_old)
 {
 	operator_us = us_of_operators;
 	reader_us = us_of_reader;
+	if (is_old) {
+		wait_for(true);
+		return;
+	}
 	mark("[DALI][Executor] Launch", 100, NULL, 0);
 	mark("[DALI][Executor] PopOutputs", 0, wait_for, 0);
 }

@@ -116,7 +116,7 @@ def check_seldom():
 def check_dali(operators_us, reader_us, callback_us, cause, advice, lead):
     """Operators of the executor, the reader with a thread of its own, and what run() takes beside."""
     batches = 60
-    found, database, said = record(batches, operators_us, reader_us, callback_us, program="dali_stages")
+    found, database, said = record(batches, operators_us, reader_us, callback_us, 0, program="dali_stages")
     name = "DALI", operators_us, reader_us, callback_us
     equal(said, [str(batches), "0"], name, "the program")
     equal({one: (row["kind"], row["kernel"], row["root"], row["feeds"]) for one, row in found.items()},
@@ -139,8 +139,27 @@ def check_dali(operators_us, reader_us, callback_us, cause, advice, lead):
     equal([stage["name"] for stage in told["stages"] if stage["waited_for"]][-1], lead, name)
 
 
+def check_old_dali(operators_us, reader_us, cause, lead):
+    """The executors before the dynamic one, whose run() has no range of its own."""
+    batches = 60
+    found, database, said = record(batches, operators_us, reader_us, 0, 1, program="dali_stages")
+    name = "old DALI", operators_us, reader_us
+    equal(said, [str(batches), "0"], name, "the program")
+    equal({one: (row["kind"], row["kernel"], row["root"], row["feeds"], row["elements"])
+           for one, row in found.items() if one not in ("ConsumerWait", "DataReader", "ReadOne")},
+          {"RunCPU": ("other", 0, 1, None, batches), "File": ("transform", 1, 0, "RunCPU", batches),
+           "decoders__Image": ("decode", 1, 0, "RunCPU", batches),
+           "Shrink": ("transform", 1, 0, "RunCPU", batches),
+           "Resize": ("transform", 1, 0, "RunCPU", batches)}, name, "stages")
+    told = json.loads(report("--json", database).out)
+    equal(told["cause"], cause, name)
+    equal([stage["name"] for stage in told["stages"] if stage["waited_for"]][-1], lead, name)
+
+
 def main():
     need_shim()
+    check_old_dali(20000, 1000, "slow_stage", "Resize")
+    check_old_dali(2000, 20000, "serial_stage", "ReadOne")
     # More threads where other programs leave cores.
     check_dali(20000, 1000, 0, "slow_stage", ("parallel_stage", "cheaper_stage"), "Resize")
     check_dali(2000, 20000, 0, "serial_stage", ("parallel_stage",), "ReadOne")

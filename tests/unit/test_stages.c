@@ -47,6 +47,7 @@ static void judge(const struct row *rows, size_t count, double wait_ms, double s
 		stage->is_kernel = is_kernel;
 		stage->kind = stage_kind_of(stage->name, is_kernel);
 		stage->is_root = strcmp(row->name, "Root") == 0 ||
+				 strcmp(row->name, "RunCPU") == 0 ||
 				 strcmp(row->name, "PopOutputs") == 0;
 		stage->parent = row->parent == NONE ? STAGE_NOWHERE : (size_t)row->parent;
 		stage->elements = row->elements;
@@ -302,6 +303,27 @@ Test(stages, a_reader_of_dali_has_one_thread)
 	cr_expect(found.parallel.low <= 1 && found.parallel.high >= 0.99);
 }
 
+/* Two readers and the operators are busy all the time: cheaper operators gain little. */
+Test(stages, operators_of_dali_are_no_faster_than_the_readers)
+{
+	static struct row both[] = {
+		{"RunCPU", NONE, 41, 23900, 23900, 1},
+		{"ConsumerWait", 0, 84, 6930, 6930, 1},
+		{"DataReader", 1, 86, 46700, 3, -1},
+		{"+ReadOne", 2, 688, 46700, 46700, 140, 46600},
+		{"+decoders__Image", 0, 84, 3470, 3470, 20},
+		{"+Resize", 0, 84, 14900, 14900, 2},
+	};
+
+	JUDGE(both, 563, 20);
+	cr_expect_str_eq(lead_name(), "Resize");
+	cr_expect_float_eq(found.cheaper.high, 617 / 543.0 - 1, 0.01);
+	/* Readers that wait for the operators limit nothing. */
+	both[2].busy = 400;
+	JUDGE(both, 563, 20);
+	cr_expect_gt(found.cheaper.high, 1);
+}
+
 static const struct row CALLBACK[] = {
 	{"Launch", 1, 42, 63, 63, 41},
 	{"PopOutputs", NONE, 41, 299, 299, 1},
@@ -353,6 +375,18 @@ Test(stages, calls_of_a_sequential_map)
 	reads[4].name = "+PyFunc";
 	JUDGE(reads, 57, 10);
 	cr_expect(isnan(found.parallel.gain), "an interpreter runs one thread");
+	/* TensorFlow made one stage of map() and batch(); the program asked for one call. */
+	reads[4].name = "+ReadFile";
+	reads[2].name = "MapAndBatch";
+	reads[2].own = reads[2].busy;
+	reads[2].parallel = 1;
+	reads[3] = (struct row){"Range", 2, 640, 3, 3, 3};
+	JUDGE(reads, 57, 10);
+	cr_expect_eq(found.limit, STAGE_LIMIT_SERIAL);
+	cr_expect_gt(found.parallel.gain, 0);
+	reads[2].parallel = 2;
+	JUDGE(reads, 57, 10);
+	cr_expect_neq(found.limit, STAGE_LIMIT_SERIAL);
 }
 
 static struct row cached[] = {
@@ -432,6 +466,7 @@ Test(stages, kinds_of_names)
 	cr_expect_eq(stage_kind_of("MapAndBatch", false), STAGE_BATCH);
 	cr_expect_eq(stage_kind_of("MemoryCacheImpl", false), STAGE_CACHE);
 	cr_expect_eq(stage_kind_of("DecodeJpeg", true), STAGE_DECODE);
+	cr_expect_eq(stage_kind_of("DLTensorPythonFunctionImpl", true), STAGE_PYTHON);
 	cr_expect_eq(stage_kind_of("AdjustHue", true), STAGE_TRANSFORM);
 	cr_expect_eq(stage_kind_of("Unheard", false), STAGE_OTHER);
 	for (int kind = 0; kind < STAGE_KIND_MAX; kind++)

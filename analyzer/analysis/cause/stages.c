@@ -29,6 +29,7 @@ struct view {
 	double batches;
 	double slow_ns; /* time for which the stages above wait for the slow stage */
 	double kernel_ns;
+	double least_ns; /* no batch takes less, whatever the slow stage needs */
 };
 
 static bool begins(const struct stage_work *stage, const char *name)
@@ -210,7 +211,7 @@ static double floor_of(const struct view *v)
 static double gain_of(const struct view *v, const struct stage_finding *f, double load_ns)
 {
 	const struct stages_facts *facts = v->facts;
-	const double factor = load_ns * v->batches / v->slow_ns;
+	const double factor = fmax(load_ns, v->least_ns) * v->batches / v->slow_ns;
 	double now_ns = facts->wait_ns + facts->step_ns;
 	double then_ns = f->is_prefetched ? fmax(now_ns * factor, facts->step_ns)
 					  : facts->wait_ns * factor + facts->step_ns;
@@ -273,7 +274,7 @@ static bool is_serial(const struct stages *stages, const struct stage_finding *f
 {
 	const struct stage_work *slow = &stages->list[f->slow];
 
-	if (f->at_once > ONE_BY_ONE || is_parallel(slow) || f->is_interleaved)
+	if (f->at_once > ONE_BY_ONE || (is_parallel(slow) && f->asked != 1) || f->is_interleaved)
 		return false;
 	return f->opener != STAGE_NOWHERE || slow->kind == STAGE_PYTHON ||
 	       slow->kind == STAGE_READ || slow->kind == STAGE_INTERLEAVE || calls_function(slow);
@@ -443,10 +444,16 @@ static void judge_reader(struct view *v, size_t reader, double operators_ns,
 }
 
 /* Judges operators that run one after the other, each in all threads of the pool. */
-static void judge_operators(struct view *v, size_t root, double wait_ns, struct stage_finding *f)
+static void judge_operators(struct view *v, size_t root, size_t reader, double wait_ns,
+			    struct stage_finding *f)
 {
 	const struct stages_facts *facts = v->facts;
 	double ns;
+
+	/* Each call of a reader's thread makes a batch. */
+	if (reader != STAGE_NOWHERE)
+		v->least_ns = busy_of(v->stages, reader) /
+			      fmax(v->stages->list[reader].elements, 1);
 
 	f->lead = longest_of(v->stages, root, &ns);
 	if (f->lead == STAGE_NOWHERE)
@@ -488,7 +495,7 @@ static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 	    busy_of(stages, waiting) >= INPUT_LEADS * (operators_ns + busy_of(stages, waiting)))
 		judge_reader(v, reader, operators_ns, f);
 	else
-		judge_operators(v, root, busy_of(stages, waiting), f);
+		judge_operators(v, root, reader, busy_of(stages, waiting), f);
 	if (f->limit == STAGE_LIMIT_UNKNOWN)
 		return;
 	f->each_ns = stages->list[f->lead].own_ns / fmax(stages->list[f->lead].elements, 1);
@@ -521,7 +528,8 @@ void stages_judge(const struct stages *stages, const struct stages_facts *facts,
 	if (root == STAGE_NOWHERE || !(facts->wait_ns > 0) || !(facts->step_ns >= 0))
 		return;
 	v.batches = stages->list[root].elements;
-	if (strcmp(stages->list[root].name, "PopOutputs") == 0) {
+	if (strcmp(stages->list[root].name, "PopOutputs") == 0 ||
+	    strcmp(stages->list[root].name, "RunCPU") == 0) {
 		if (v.batches > 0)
 			judge_dali(&v, root, ret);
 		return;

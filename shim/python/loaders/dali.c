@@ -33,15 +33,22 @@ static bool begins(const char *name, const char *begin, const char **ret_rest)
 	return strncmp(name, begin, length) == 0;
 }
 
-/* "readers__File#2" belongs to "readers__File". */
-static uint16_t operator_of(const char *rest)
+/* "readers__File#2" belongs to "readers__File". "__Resize_2" is a Resize without a name. */
+static uint16_t operator_of(const char *name, const char *root)
 {
-	TEXT(name, STAGE_PATH);
+	size_t length = strcspn(name, " #");
+	const char *rest;
+	TEXT(path, STAGE_PATH);
 
-	text_add(&name, "=");
-	text_add_bytes(&name, rest, strcspn(rest, " #"));
-	return stage_number(name.buffer, &of_kernel,
-			    stage_number("PopOutputs", &of_root, STAGE_NONE));
+	text_add(&path, begins(name, "__Image", &rest) ? "=decoders__" : "=");
+	if (begins(name, "__", &rest) && length > 2) {
+		length -= 2;
+		while (length > 1 && (text_is_digit(rest[length - 1]) || rest[length - 1] == '_'))
+			length--;
+		name = rest;
+	}
+	text_add_bytes(&path, name, length);
+	return stage_number(path.buffer, &of_kernel, stage_number(root, &of_root, STAGE_NONE));
 }
 
 static uint16_t reader(void)
@@ -56,7 +63,12 @@ static RARELY uint16_t find(const char *name)
 	const char *rest;
 
 	if (begins(name, "[DALI][CPU op] Run ", &rest))
-		return operator_of(rest);
+		return operator_of(rest, "PopOutputs");
+	/* Executors that are not dynamic use operators' own names, and run() has no range. */
+	if (begins(name, "[DALI][CPU op] ", &rest) && !strchr(rest, ' '))
+		return operator_of(rest, "RunCPU");
+	if (begins(name, "[DALI][Executor] RunCPU", &rest))
+		return stage_number("RunCPU", &of_root, STAGE_NONE);
 	if (begins(name, "[DALI][Executor] PopOutputs", &rest) ||
 	    begins(name, "[DALI][Executor] ShareOutputs", &rest))
 		return stage_number("PopOutputs", &of_root, STAGE_NONE);
