@@ -37,6 +37,11 @@ WORK = [
     ("DecodeJpeg", "decode", None, 1280, 8482, 8482, 7586, 0, None, None, None, 0),
     ("AdjustHue", "transform", None, 7680, 28482, 28482, 26586, 0, None, None, None, 0),
 ]
+OWN_PYTHON = [
+    ROOT, ("Prefetch", "prefetch", "Root", 80, 18546, 18546, 3, 0, None, 4, None, 1),
+    ("MapAndBatch", "batch", "Prefetch", 80, 20506, 20506, 53, 0, 1, None, None, 0),
+    ("PyFunc", "python", None, 1280, 20480, 20480, 4096, 0, None, None, None, 0),
+]
 UNFETCHED = [
     ROOT,
     ("MapAndBatch", "batch", "Root", 80, 18500, 18500, 53, 0, 2, None, None, 1),
@@ -58,7 +63,7 @@ def build(path, stages, wait_ms=230, step_ms=25, count=80, kind="tf.data"):
         for row in stages:
             row = dict(zip(COLUMNS, row))
             number = numbers[row["name"]]
-            is_kernel = row["kind"] in ("decode", "transform") or row["name"] == "ReadFile"
+            is_kernel = row["kind"] in ("decode", "transform", "python") or row["name"] == "ReadFile"
             rundb.insert(database, "t_stage", {
                 "stage_id": number, "pid": 42, "number": number, "parent": numbers.get(row["parent"]),
                 "kernel": int(is_kernel), "root": int(row["name"] == "Root"), "name": row["name"],
@@ -117,7 +122,7 @@ def main():
 
     found = check("pool", run("pool", POOL), "narrow_pool", "own_threads",
                   ("ReadFile takes 90 % of what MapAndBatch does, 25.2 ms a call, waiting for files",
-                   "8 calls at once are asked for, 1.7 run: the pool has 2 threads",
+                   "8 calls at once are asked for, 1.7 run: the pool has 2 threads", "Prefetch holds 0 of 4 when asked",
                    "options.threading.private_threadpool_size = 8"))
     t.equal([stage["name"] for stage in found["stages"]], [row[0] for row in POOL], "stages of JSON")
     t.equal([stage["name"] for stage in found["stages"] if stage["waited_for"]],
@@ -138,6 +143,9 @@ def main():
     check("work", run("work", WORK), "slow_stage", "cheaper_stage",
           ("AdjustHue takes 77 % of what MapAndBatch does, 3.71 ms a call", "(autotuned)",
            "Beside DecodeJpeg 23 %"))
+    check("python", run("python", OWN_PYTHON), "serial_stage", "cheaper_stage",
+          ("16.0 ms a call, 3.20 ms of it on the CPU: Python of the program's own",
+           "One call at a time is asked for", "Prefetch holds 0 when asked"))
     check("unfetched", run("unfetched", UNFETCHED, step_ms=200), "no_prefetch", "add_prefetch",
           ("Nothing is loaded while the training computes", "prefetch(tf.data.AUTOTUNE)"))
     # Where no stage was seen the waits stay, and nothing is said of what happens meanwhile.

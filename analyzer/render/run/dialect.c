@@ -104,6 +104,14 @@ bool dialect_add_how(const struct report *report, const struct advice *advice, c
 			"Open it in a thread of the dataset, or load further ahead (prefetch=N).",
 	};
 
+	if (advice->id == ADVICE_CHEAPER_STARTS && report->finding.epoch_count > 1 &&
+	    report->finding.epoch_count < report->finding.batch_count &&
+	    strcmp(kind_of(report->loader), "tf.data") == 0) {
+		page_append(text, size,
+			    "One iterator for all epochs: \"for batch in dataset.repeat(EPOCHS)\"; "
+			    "with Keras, fit(dataset.repeat(), steps_per_epoch=BATCHES).");
+		return true;
+	}
 	if (!is_gluon(report))
 		return false;
 	if (advice->whatif == WHATIF_PREFETCH_X4)

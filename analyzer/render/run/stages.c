@@ -39,6 +39,9 @@ static void add_lead(const struct report *report, char *text, size_t size)
 			    UNITS_SHARE(f->lead_share), slow->name, UNITS_TIME(f->each_ns));
 	if (f->is_reading)
 		page_append(text, size, ", waiting for files");
+	else if (lead->kind == STAGE_PYTHON && !isnan(lead->cpu_ns))
+		page_append(text, size, ", %s of it on the CPU: Python of the program's own",
+			    UNITS_TIME(f->each_ns * (1 - f->blocked_share)));
 	else if (lead->kind == STAGE_PYTHON)
 		page_append(text, size, ": Python of the program's own");
 	page_append(text, size, ".");
@@ -46,10 +49,18 @@ static void add_lead(const struct report *report, char *text, size_t size)
 
 static void add_calls(const struct stage_finding *f, bool is_autotuned, char *text, size_t size)
 {
-	if (f->asked > 0)
-		page_append(text, size, " %" PRId32 " calls at once are asked for, %.2g run",
-			    f->asked, f->at_once);
-	else
+	/* Below 1, other work (an epoch's start) took the stage's time. */
+	const bool is_busy = f->at_once >= 1;
+
+	if (f->asked == 1)
+		page_append(text, size, " One call at a time is asked for");
+	else if (f->asked > 0)
+		page_append(text, size, " %" PRId32 " calls at once are asked for", f->asked);
+	else if (!is_busy)
+		return;
+	if (f->asked > 1 && is_busy)
+		page_append(text, size, ", %.2g run", f->at_once);
+	else if (f->asked <= 0)
 		page_append(text, size, " %.2g calls run at once%s", f->at_once,
 			    is_autotuned ? " (autotuned)" : "");
 	if (f->threads > 0 && !f->is_interleaved)
@@ -300,9 +311,14 @@ void stages_outline_line(const struct report *report, struct outline *o)
 	for (size_t i = 0; i < report->stages.count; i++) {
 		const struct stage_work *stage = &report->stages.list[i];
 
-		if (stage->kind == STAGE_PREFETCH && stage->capacity > 0 && stage->queue >= 0)
-			page_append(text, sizeof(text), "%s%s holds %.2g of %" PRId32 " when asked",
-				    *text ? "; " : "", stage->name, stage->queue, stage->capacity);
+		if (stage->kind != STAGE_PREFETCH || !(stage->queue >= 0))
+			continue;
+		page_append(text, sizeof(text), "%s%s holds %.2g", *text ? "; " : "", stage->name,
+			    stage->queue);
+		/* The size of an autotuned queue changes, and what is known is its first one. */
+		if (stage->capacity > 0 && !stage->is_autotuned)
+			page_append(text, sizeof(text), " of %" PRId32, stage->capacity);
+		page_append(text, sizeof(text), " when asked");
 	}
 	if (*text)
 		outline_item(o, "Beside", "%s", text);
