@@ -276,6 +276,16 @@ Test(stages, operators_of_dali_run_in_turn)
 	/* One core of two is free: twice as fast at best. */
 	cr_expect_float_eq(found.parallel.high, 2 / 0.9 - 1, 0.01);
 	cr_expect_eq(found.parallel.low, 0);
+	/* A Python operator has one. */
+	free_cores = 2;
+	{
+		struct row python[sizeof(OPERATORS) / sizeof(OPERATORS[0])];
+
+		memcpy(python, OPERATORS, sizeof(OPERATORS));
+		python[7].name = "+DLTensorPythonFunctionImpl";
+		JUDGE(python, 660, 24);
+		cr_expect(isnan(found.parallel.gain));
+	}
 	/* Other programs have it: more threads get no more. */
 	free_cores = 1;
 	JUDGE(OPERATORS, 660, 24);
@@ -299,6 +309,7 @@ Test(stages, a_reader_of_dali_has_one_thread)
 	cr_expect_str_eq(slow_name(), "DataReader");
 	cr_expect_str_eq(lead_name(), "ReadOne");
 	cr_expect(found.is_reading);
+	cr_expect_eq(found.wanted, 2);
 	/* Two readers made 6.64 s 3.31 s. */
 	cr_expect(found.parallel.low <= 1 && found.parallel.high >= 0.99);
 }
@@ -318,6 +329,15 @@ Test(stages, operators_of_dali_are_no_faster_than_the_readers)
 	JUDGE(both, 563, 20);
 	cr_expect_str_eq(lead_name(), "Resize");
 	cr_expect_float_eq(found.cheaper.high, 617 / 543.0 - 1, 0.01);
+	/* Operators that take little wait for both readers. */
+	both[1].busy = 20000;
+	both[5].own = 2000;
+	JUDGE(both, 563, 20);
+	cr_expect_str_eq(lead_name(), "ReadOne");
+	cr_expect_eq(found.wanted, 4);
+	cr_expect(found.parallel.high > 0.8 && found.parallel.high <= 1);
+	both[1].busy = 6930;
+	both[5].own = 14900;
 	/* Readers that wait for the operators limit nothing. */
 	both[2].busy = 400;
 	JUDGE(both, 563, 20);

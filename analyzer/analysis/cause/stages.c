@@ -430,17 +430,19 @@ static void judge_reader(struct view *v, size_t reader, double operators_ns,
 			 struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;
+	/* Each call of a reader makes its part of a batch. */
+	const double readers = fmax(round(stages->list[reader].elements / v->batches), 1);
 	double ns;
 
 	f->slow = reader;
 	f->lead = longest_of(stages, reader, &ns);
 	if (f->lead == STAGE_NOWHERE)
 		f->lead = reader;
-	v->slow_ns = stages->list[reader].busy_ns;
-	f->lead_share = fmin(stages->list[f->lead].own_ns / v->slow_ns, 1);
+	v->slow_ns = stages->list[reader].busy_ns / readers;
+	f->lead_share = fmin(stages->list[f->lead].own_ns / stages->list[reader].busy_ns, 1);
 	f->limit = STAGE_LIMIT_SERIAL;
-	f->wanted = 2;
-	price_maybe(v, f, fmax(v->slow_ns / f->wanted, operators_ns) / v->batches, &f->parallel);
+	f->wanted = (int32_t)fmin(2 * readers, INT16_MAX);
+	price_maybe(v, f, fmax(v->slow_ns / 2, operators_ns) / v->batches, &f->parallel);
 }
 
 /* Judges operators that run one after the other, each in all threads of the pool. */
@@ -462,7 +464,9 @@ static void judge_operators(struct view *v, size_t root, size_t reader, double w
 	v->slow_ns = ns + wait_ns;
 	f->lead_share = v->stages->list[f->lead].own_ns / v->slow_ns;
 	f->limit = STAGE_LIMIT_WORK;
-	if (facts->used_cores < USED_MOST * facts->free_cores)
+	/* Python operators run in one thread. */
+	if (v->stages->list[f->lead].kind != STAGE_PYTHON &&
+	    facts->used_cores < USED_MOST * facts->free_cores)
 		price_maybe(v, f, v->slow_ns / v->batches * facts->used_cores / facts->cores,
 			    &f->parallel);
 }

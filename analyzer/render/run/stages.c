@@ -39,7 +39,7 @@ static void add_lead(const struct report *report, char *text, size_t size)
 			    UNITS_SHARE(f->lead_share), slow->name, UNITS_TIME(f->each_ns));
 	if (f->is_reading)
 		page_append(text, size, ", waiting for files");
-	else if (lead->kind == STAGE_PYTHON && !isnan(lead->cpu_ns))
+	else if (lead->kind == STAGE_PYTHON && lead->is_kernel && !isnan(lead->cpu_ns))
 		page_append(text, size, ", %s of it on the CPU: Python of the program's own",
 			    UNITS_TIME(f->each_ns * (1 - f->blocked_share)));
 	else if (lead->kind == STAGE_PYTHON)
@@ -63,7 +63,7 @@ static void add_calls(const struct stage_finding *f, bool is_autotuned, char *te
 	else if (f->asked <= 0)
 		page_append(text, size, " %.2g calls run at once%s", f->at_once,
 			    is_autotuned ? " (autotuned)" : "");
-	if (f->threads > 0 && !f->is_interleaved)
+	if (f->threads > 0 && f->asked != 1 && !f->is_interleaved)
 		page_append(text, size, ": the pool has %" PRId32 " thread%s", f->threads,
 			    f->threads == 1 ? "" : "s");
 	page_append(text, size, ".");
@@ -83,8 +83,8 @@ static void add_dali(const struct report *report, char *text, size_t size)
 			    UNITS_SHARE(f->callback_share));
 	else if (f->limit == STAGE_LIMIT_SERIAL)
 		page_append(text, size,
-			    " The operators wait for the reader, which has one thread: a file "
-			    "takes %s%s.",
+			    " The operators wait for the reader%s one thread: a file takes %s%s.",
+			    f->wanted > 2 ? "s, of which each has" : ", which has",
 			    UNITS_TIME(f->each_ns), f->is_reading ? ", waiting for files" : "");
 	else
 		page_append(text, size,
@@ -141,11 +141,12 @@ static bool add_dali_line(const struct report *report, enum advice_id id, char *
 	const struct stage_finding *f = &report->diagnosis.stages;
 
 	if (id == ADVICE_PARALLEL_STAGE)
-		page_append(text, size, "%s",
+		page_append(text, size,
 			    f->callback_share > 0 ? "Call the external source in processes."
 			    : f->limit == STAGE_LIMIT_SERIAL
-				    ? "Read with two readers: each has one thread."
-				    : "Give the pipeline more threads: num_threads.");
+				    ? "Read with %" PRId32 " readers: each has one thread."
+				    : "Give the pipeline more threads: num_threads.",
+			    f->wanted);
 	else if (id == ADVICE_CHEAPER_STAGE)
 		page_append(text, size, "Make %s need less.", lead_of(report)->name);
 	else
@@ -171,9 +172,10 @@ static bool add_dali_how(const struct report *report, enum advice_id id, char *t
 			    "pipeline.");
 	else if (id == ADVICE_PARALLEL_STAGE && f->limit == STAGE_LIMIT_SERIAL)
 		page_append(text, size,
-			    "fn.readers.file(..., num_shards=2, shard_id=0), another with "
-			    "shard_id=1, half of the batch each. Nothing is gained if the "
-			    "storage is at its limit.");
+			    "fn.readers.file(..., num_shards=%" PRId32 ", shard_id=0), another "
+			    "with shard_id=1 and so on, a part of the batch each. Nothing is "
+			    "gained if the storage is at its limit.",
+			    f->wanted);
 	else if (id == ADVICE_PARALLEL_STAGE)
 		page_append(text, size,
 			    "pipeline_def(num_threads=N): the process uses %.2g of %.3g cores.",
