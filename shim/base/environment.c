@@ -129,3 +129,12 @@ bool environment_is_others(const char *name)
 
 	return value && value[0] && !is_own(value);
 }
+
+bool environment_has(const char *prefix)
+{
+	char **entry = environ;
+
+	while (entry && *entry && strncmp(*entry, prefix, strlen(prefix)) != 0)
+		entry++;
+	return entry && *entry;
+}

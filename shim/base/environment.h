@@ -26,3 +26,6 @@ void environment_inject(const char *name);
 void environment_withdraw(const char *name);
 
 bool environment_is_others(const char *name);
+
+/* Returns true if the name of a variable begins with `prefix`. */
+bool environment_has(const char *prefix);

@@ -25,10 +25,15 @@
 
 #define VARIABLE "CUDA_INJECTION64_PATH"
 
-/* ncu 2025.3 sets the variable itself, and starts nothing if it is set already. */
-static bool is_other_profiler(void)
+/*
+ * Returns true in programs that use CUDA and are no trainings. ncu 2025.3 sets the variable itself,
+ * and starts nothing if it is set already. MPI's helpers, one of which is started by importing
+ * mpi4py, bring CUDA up before the training does, and would take the database's name.
+ */
+static bool is_helper(void)
 {
-	static const char *const names[] = {"ncu", "nsys"};
+	static const char *const names[] = {"ncu", "nsys", "orted", "prted", "prterun", "mpirun",
+					    "mpiexec"};
 	const char *file = (const char *)getauxval(AT_EXECFN), *slash;
 
 	if (!file)
@@ -41,9 +46,15 @@ static bool is_other_profiler(void)
 	return false;
 }
 
+/* Processes that ncu starts have such variables; ncu ends them if the variable is ours. */
+static bool is_profiled(void)
+{
+	return environment_has("NV_TPS_LAUNCH") || environment_has("NV_NSIGHT_INJECTION");
+}
+
 void attach_prepare(void)
 {
-	if (is_other_profiler())
+	if (is_helper() || is_profiled())
 		environment_withdraw(VARIABLE);
 	else if (!config_cuda_is_off())
 		environment_inject(VARIABLE);
@@ -56,6 +67,8 @@ void attach_begin(void)
 		state_note("cuda_reason", "DLPROF_CUDA=off");
 	} else if (state_mode() == STATE_NONE && environment_is_others(VARIABLE)) {
 		state_stand_down("CUDA_INJECTION64_PATH is another tool's");
+	} else if (is_profiled()) {
+		state_stand_down("NVIDIA's ncu profiles this process");
 	}
 }
 

@@ -150,8 +150,8 @@ def check_injection(folder):
 
 
 def check_other_profilers(folder):
-    """NVIDIA's profilers, by their names, start only if CUDA's variable does not name us; another's name stays."""
-    for name in "ncu", "nsys", "else":
+    """CUDA's variable does not name us in NVIDIA's profilers and MPI's helpers; another's name stays."""
+    for name in "ncu", "nsys", "orted", "else":
         path = shutil.copy("/usr/bin/env", os.path.join(folder, name))
         for taken in None, "/x":
             for argv, preload in (([path], True), ([t.DLPROF, "run", "-q", path], False)):
@@ -159,6 +159,10 @@ def check_other_profilers(folder):
                 found = [line for line in done.out.splitlines() if line.startswith("CUDA_INJECTION64_PATH=")]
                 wanted = taken or (t.SHIM if name == "else" and injects() else None)
                 t.equal((done.status, found), (0, ["CUDA_INJECTION64_PATH=" + wanted] if wanted else []), name, taken, argv)
+    # What ncu starts has variables of its own, by any name.
+    for mark in "NV_TPS_LAUNCH_TOKEN", "NV_NSIGHT_INJECTION_PORT_BASE", "NV_OTHER":
+        done = t.run(["env"], env=t.environment(preload=True, CUDA_INJECTION64_PATH=None, **{mark: "1"}))
+        t.equal("CUDA_INJECTION64_PATH" in done.out, mark == "NV_OTHER" and injects(), mark)
 
 
 def check_targets(folder):
