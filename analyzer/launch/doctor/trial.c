@@ -162,11 +162,13 @@ static const char *named_loader(const struct trial *trial)
 static void judge_none(const struct trial *trial)
 {
 	const char *name = named_loader(trial);
-	const char *fix = name ? "check its spelling, and that this command calls it; give it "
-				 "longer with --seconds"
-			       : "give it longer with --seconds; name a Python loader of your "
-				 "own with DLPROF_BATCH_FN; mark any other loop with dlprof.h";
-	char asked[320] = "";
+	const char *longer = trial->ended ? "" : "give it longer with --seconds; ";
+	const char *other = name ? "check its spelling, and that this command calls it"
+				 : "name a Python loader of your own with DLPROF_BATCH_FN; mark "
+				   "any other loop with dlprof.h";
+	char asked[320] = "", fix[160];
+
+	snprintf(fix, sizeof(fix), "%s%s", longer, other);
 
 	if (name)
 		snprintf(asked, sizeof(asked),
