@@ -520,7 +520,10 @@ static void add_step_line(const struct remedied *v, struct advice_list *list)
 		put_first(&advice, list);
 }
 
-/* Adds advice only if the GPU idles longer for lack of work from the host than for lack of data. */
+/*
+ * Adds advice only if the GPU idles longer for lack of work from the host than for lack of data. A
+ * remedy for lack of data goes first, as its gain is measured.
+ */
 static void add_lack(const struct remedied *v, struct advice_list *list)
 {
 	static const enum advice_id ids[GPU_LACK_MAX] = {
@@ -528,12 +531,17 @@ static void add_lack(const struct remedied *v, struct advice_list *list)
 		[GPU_LACK_ORDERS] = ADVICE_WAIT_FOR_GPU_LESS,
 	};
 	const struct gpu_use *gpu = v->input->gpu;
-	struct advice advice = {ADVICE_NONE, NO_ROW, NAN, NAN, NAN, false};
+	struct advice advice = {ADVICE_NONE, NO_ROW, NAN, NAN, NAN, false}, first;
 
-	if (!gpu || !v->finding->by_gpu || gpu->lack == GPU_LACK_NOTHING)
+	if (!gpu || !v->finding->by_gpu || !ids[gpu->lack])
 		return;
 	advice.id = ids[gpu->lack];
+	first = list->steps[0];
 	put_first(&advice, list);
+	if (v->finding->starved && list->count > 1) {
+		list->steps[0] = first;
+		list->steps[1] = advice;
+	}
 }
 
 static bool is_anything_behind(const struct batch_series *series)

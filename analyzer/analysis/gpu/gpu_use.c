@@ -11,6 +11,11 @@
 /* launching takes longer than running if kernels take at most this long on average */
 #define SHORT_NS      10e3
 #define MANY_LAUNCHES 100  /* launches are too slow only if a step has at least this many */
+/*
+ * A host that needs longer than this for each kernel does other work than launching. Five trainings
+ * on an H100 that were bound by launches needed 23 to 85 us (tests/gpu/README.md).
+ */
+#define LAUNCH_MOST_NS 100e3
 
 static double *sum_at(struct gpu_sums *sums, size_t i)
 {
@@ -44,10 +49,12 @@ static void find_lack(struct gpu_use *use)
 	use->lack_share = launches + share[GPU_GAP_SYNC];
 	if (!(use->lack_share >= LACK_LEAST) || !(use->lack_share > share[GPU_GAP_DATA]))
 		return;
-	use->lack = launches > share[GPU_GAP_SYNC] || (use->kernels >= MANY_LAUNCHES &&
-						       use->kernel_mean_ns <= SHORT_NS)
-			    ? GPU_LACK_LAUNCHES
-			    : GPU_LACK_ORDERS;
+	if (launches > share[GPU_GAP_SYNC])
+		use->lack = use->launch_ns > LAUNCH_MOST_NS ? GPU_LACK_HOST : GPU_LACK_LAUNCHES;
+	else if (use->kernels >= MANY_LAUNCHES && use->kernel_mean_ns <= SHORT_NS)
+		use->lack = GPU_LACK_LAUNCHES;
+	else
+		use->lack = GPU_LACK_ORDERS;
 }
 
 static void find_lack_part(const struct gpu_sums *s, struct gpu_use *use)
@@ -75,6 +82,8 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 		.overlap_share = fmax(0, 1 - ratio(s->gap_ns[GPU_GAP_H2D], s->h2d_ns)),
 		.kernels = ratio(s->kernel_count, s->seen_count),
 		.kernel_mean_ns = ratio(s->busy_ns, s->kernel_count),
+		.launch_ns = ratio(s->gap_ns[GPU_GAP_HOST] + s->gap_ns[GPU_GAP_OTHER],
+				   s->kernel_count + s->graph_count),
 		.refill_share = ratio(s->refill_ns, s->step_ns),
 	};
 
@@ -98,6 +107,7 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 
 const char *const gpu_lack_ids[GPU_LACK_MAX] = {
 	[GPU_LACK_LAUNCHES] = "launches",
+	[GPU_LACK_HOST] = "host",
 	[GPU_LACK_ORDERS] = "orders",
 };
 

@@ -48,6 +48,7 @@ struct gpu_call_sums {
 enum gpu_lack {
 	GPU_LACK_NOTHING,
 	GPU_LACK_LAUNCHES, /* the host launches kernels too slowly */
+	GPU_LACK_HOST,     /* the host does other work than launching kernels */
 	GPU_LACK_ORDERS,   /* the host waited until the GPU had nothing left to do */
 	GPU_LACK_MAX
 };
@@ -72,6 +73,7 @@ struct gpu_use {
 	double refill_share;
 	double kernels;
 	double kernel_mean_ns; /* too small if kernels run in parallel */
+	double launch_ns;      /* idle for the host's other work and launches, by kernel or graph */
 };
 
 void gpu_sums_init(struct gpu_sums *sums);

@@ -485,6 +485,11 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 
 static void add_lack(const struct report *report, char *text, size_t size)
 {
+	static const char *const did[GPU_LACK_MAX] = {
+		[GPU_LACK_LAUNCHES] = "launches too slowly",
+		[GPU_LACK_HOST] = "does other work than launching",
+		[GPU_LACK_ORDERS] = "had waited for it",
+	};
 	const struct gpu_use *gpu = &report->gpu_use;
 
 	if (gpu->lack == GPU_LACK_NOTHING || !report->finding.by_gpu)
@@ -495,10 +500,10 @@ static void add_lack(const struct report *report, char *text, size_t size)
 	if (gpu->lack_part != STEP_PART_MAX)
 		page_append(text, size, ", %s of that %s", UNITS_SHARE(gpu->lack_part_share),
 			    step_place(report, gpu->lack_part));
-	page_append(text, size, ": %s",
-		    gpu->lack == GPU_LACK_ORDERS ? "the host had waited for it"
-						 : "the host launches too slowly");
-	if (gpu->lack == GPU_LACK_LAUNCHES && gpu->kernels > 0 && gpu->kernels < MOST_KERNELS)
+	page_append(text, size, ": the host %s", did[gpu->lack]);
+	if (gpu->lack == GPU_LACK_HOST)
+		page_append(text, size, ", %s for each kernel", UNITS_TIME(gpu->launch_ns));
+	else if (gpu->lack == GPU_LACK_LAUNCHES && gpu->kernels > 0 && gpu->kernels < MOST_KERNELS)
 		page_append(text, size, ", %s kernels a step of %s each",
 			    UNITS_COUNT((int64_t)gpu->kernels), UNITS_TIME(gpu->kernel_mean_ns));
 	page_append(text, size, ".");
