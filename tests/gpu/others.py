@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kit import ARGUMENTS, CLIENT, HERE, PYTHON, Table, left, rows, run, scratch, settings, wait_for_drain  # noqa
@@ -152,6 +153,12 @@ def tools(table):
             table.fact(tool + ": says", " / ".join((out + err).strip().splitlines()[-4:])[-500:])
 
 
+def both(function):
+    """What the function returns without dlprof and with, called side by side, so that both meet the same load."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(function, (False, True)))
+
+
 def starts(table):
     """Workers of each start method, with CUDA up in the parent."""
     # What __main__ does is for the first process: the others import this file, too.
@@ -169,14 +176,12 @@ def starts(table):
     with open(path, "w") as file:
         file.write(code)
     for method in "fork", "spawn", "forkserver":
-        times = []
-        for preload in False, True:
+        def start(preload):
             env = settings(preload=preload, double=False, PYTHONPATH=HERE,
                            DLPROF_OUT=os.path.join(scratch(), "run.db"))
-            status, _, err, seconds = run([PYTHON, path, method, "cpu" if CPU else "cuda"], env,
-                                          180)
-            times.append((status, seconds))
-        (status_0, bare), (status_1, ours) = times
+            status, _, _, seconds = run([PYTHON, path, method, "cpu" if CPU else "cuda"], env, 180)
+            return status, seconds
+        (status_0, bare), (status_1, ours) = both(start)
         table.row("8 workers by {}: status; seconds without and with".format(method),
                   "{}, {}; {:.1f}, {:.1f}".format(status_0, status_1, bare, ours),
                   "0; + 10 % and {} s".format(EXTRA_S),
@@ -190,12 +195,8 @@ def ends(table):
         if left() < 15:
             table.row("end by {}: not reached".format(end), "", "", False)
             continue
-        times = []
-        for preload in False, True:
-            _, database, found, seconds = train(dict(SHORT, steps=END_STEPS), preload=preload,
-                                              TRAIN_END=end)
-            times.append((found, seconds))
-        (bare_status, bare), (ours_status, ours) = times
+        (_, _, bare_status, bare), (_, database, ours_status, ours) = both(
+            lambda preload: train(dict(SHORT, steps=END_STEPS), preload=preload, TRAIN_END=end))
         batches = rows(database, "SELECT COUNT(*) AS n FROM batch")[0]["n"]
         table.row("end by {}: status, seconds more, batches".format(end),
                   "{}, {:.1f}, {}".format(ours_status, ours - bare, batches),

@@ -32,8 +32,8 @@ STEPS = {
     "2": [("slow", 130, "rates.py slow side api *"), ("soak", 100, "soak.py 70"),
           [("profiler", 70, "others.py asynchronous *"), ("host", 70, "others.py host *"),
            ("jax", 70, "others.py jax_alone jax *")]],
-    "3": [("pipeline", 120, "pipeline.py *"), ("cases", 120, "accuracy.py prefetch accumulation amp *"),
-          [("ends", 50, "others.py ends *"), ("starts", 50, "others.py starts *")]],
+    "3": [("pipeline", 120, "pipeline.py *"), ("cases", 90, "accuracy.py prefetch accumulation amp *"),
+          [("ends", 80, "others.py ends *"), ("starts", 80, "others.py starts *")]],
     "4": [("semantics", 150, "semantics.py durations replaced unsubscribed syncs graph correlation delivery "
            "forced streams copies fork ends late second refused"),
           ("launches", 90, "cost.py launch graph kernels"), ("accuracy", 60, "accuracy.py cnn *")],

@@ -33,14 +33,15 @@ class Data(Dataset):
     def __getitem__(self, i):
         time.sleep(load_s)
         return torch.ones(4096, 64)
+trained = threading.Event()
 def beside():
     a = torch.ones(8192, 8192, device="cuda")
     with torch.cuda.stream(torch.cuda.Stream()):
-        while True:
+        while not trained.is_set():
             for _ in range(8): a @ a
             torch.cuda.current_stream().synchronize()
 if side and device == "cuda":
-    threading.Thread(target=beside, daemon=True).start()
+    threading.Thread(target=beside).start()
 model = nn.Sequential(nn.Linear(64, size), *[nn.Linear(size, size) for _ in range(8)]).to(device)
 step = torch.optim.SGD(model.parameters(), lr=1e-6)
 ends = [torch.cuda.Event(), torch.cuda.Event()] if device == "cuda" else []
@@ -49,6 +50,7 @@ for i, x in enumerate(DataLoader(Data(), batch_size=None, num_workers=1, pin_mem
     step.step(); step.zero_grad()
     if ends: ends[i % 2].record()
     if ends and i: ends[(i + 1) % 2].synchronize()
+trained.set()
 """
 
 

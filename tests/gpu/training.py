@@ -41,10 +41,10 @@ class Images(Dataset):
         generator = torch.Generator().manual_seed(0 if PLAN["same"] else i)
         size = PLAN["size"]
         shape = (3, size, size) if PLAN["model"] == "cnn" else (128, 512)
-        if PLAN["same"] and self.made is not None:
-            return self.made.clone()
-        self.made = torch.rand(PLAN["batch"], *shape, generator=generator)
-        return self.made
+        if not PLAN["same"] or self.made is None:
+            self.made = torch.rand(PLAN["batch"], *shape, generator=generator)
+        # A thread of the worker moves what is returned to shared memory: it must not be used again.
+        return self.made.clone() if PLAN["same"] else self.made
 
 
 def network():
