@@ -181,3 +181,35 @@ Test(remedies, a_helper_of_a_single_worker)
 		cr_expect_eq(is_advised(ADVICE_WITHOUT_HELPER), answers);
 	}
 }
+
+/* Receiving costs more than the lack of cores, which is a cause all the same. */
+Test(remedies, cores_that_are_short_as_the_second_cause)
+{
+	for (int lacks = 0; lacks < 2; lacks++) {
+		struct load_facts facts = no_waits();
+
+		facts.no_core_ns = (lacks ? 0.24 : 0.26) * facts.load_ns;
+		make_none();
+		series.cores = 2.5;
+		series.other_cores = 1.8;
+		series.main_share = 0.9;
+		for (int i = 0; i < LOADS; i++) {
+			struct batch_row row = BATCH_ROW_UNKNOWN;
+
+			row.batch = i;
+			row.worker = i % 4;
+			row.load_ns = (int64_t)(150 * MS);
+			row.load_cpu_ns = row.load_ns / 2;
+			row.wait_ns = (int64_t)(60 * MS);
+			row.handover_ns = (int64_t)(35 * MS);
+			row.compute_ns = (int64_t)(20 * MS);
+			row.head_ready = 0;
+			cr_assert_eq(series_append(&series, &row), 0);
+		}
+		judge(&(struct cause_input){.loads = &TIMES, .facts = &facts});
+		cr_expect_eq(diagnosis.cause, CAUSE_DELIVERY, "%s", cause_names[diagnosis.cause]);
+		cr_expect_eq(diagnosis.second, CAUSE_CPU_CONTENTION, "%s",
+			     cause_names[diagnosis.second]);
+		cr_expect_eq(is_advised(ADVICE_OWN_CORES), !lacks, "%d", lacks);
+	}
+}

@@ -163,9 +163,9 @@ static bool applies(const struct remedied *v, enum advice_id id)
 	case ADVICE_SEND_LESS:
 		return r->facts && r->facts->batch_bytes >= MANY_BYTES;
 	case ADVICE_OWN_CORES:
-		return v->diagnosis->cause == CAUSE_CPU_CONTENTION
-			       ? removed_from_cores(v) >= GROUNDS_KEPT
-			       : series_has_others(s) && !(s->main_share >= CROWDED);
+		return removed_from_cores(v) >= GROUNDS_KEPT ||
+		       (v->diagnosis->cause != CAUSE_CPU_CONTENTION && series_has_others(s) &&
+			!(s->main_share >= CROWDED));
 	case ADVICE_READ_LESS:
 		return r->read_again >= GROUNDS_READ_AGAIN &&
 		       load_read_share(loads) + load_decode_share(loads) >= READING_LEAST;

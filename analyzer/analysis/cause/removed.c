@@ -9,8 +9,11 @@
 double removed_from_cores(const struct remedied *v)
 {
 	const struct batch_series *s = v->series;
+	const struct diagnosis *d = v->diagnosis;
+	const bool lack_cores =
+		d->cause == CAUSE_CPU_CONTENTION || d->second == CAUSE_CPU_CONTENTION;
 
-	return v->diagnosis->cause == CAUSE_CPU_CONTENTION && series_has_others(s)
+	return lack_cores && series_has_others(s)
 		       ? fmin(v->diagnosis->grounds.no_core_share, s->other_cores / s->cores)
 		       : 0;
 }
