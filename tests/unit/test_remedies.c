@@ -131,6 +131,16 @@ Test(remedies, files_that_each_worker_opens)
 		cr_expect_eq(diagnosis.advice.steps[0].low, 0, "each may read its own part");
 		cr_expect_gt(diagnosis.advice.steps[0].high, 0.7);
 	}
+	epochs = 2;
+	facts.files.most_opens = 8;
+	for (int opens = 3; opens <= 4; opens++) {
+		facts.files.fewest_opens = opens;
+		make(NULL, NULL);
+		series.iterable = 1;
+		judge(&input);
+		cr_expect_eq(is_advised(ADVICE_SPLIT_FIRST), opens == 4, "cut off");
+	}
+	epochs = 1;
 }
 
 static double slow_from_half(int batch)

@@ -323,12 +323,17 @@ static bool is_drawn(const struct load_facts *facts)
 	       facts->images_spread >= DRAWN_SPREAD * sqrt((images - 1) / images);
 }
 
-/* Returns true if two files or more are opened `times` times: by each worker in each epoch. */
-static bool are_opened_by_all(const struct load_facts *facts, double times)
+/*
+ * Returns true if two files or more are opened by each worker in each epoch. The last epoch may be
+ * cut off, if its files are still opened more often than by one worker in each epoch.
+ */
+static bool are_opened_by_all(const struct load_facts *facts, double workers, double epochs)
 {
+	const double whole = workers * (epochs - 1), all = workers * epochs;
+
 	return facts->files.count >= 2 &&
-	       fabs(facts->files.fewest_opens / times - 1) <= GROUNDS_ALL &&
-	       fabs(facts->files.most_opens / times - 1) <= GROUNDS_ALL;
+	       facts->files.fewest_opens >= (1 - GROUNDS_ALL) * (whole > epochs ? whole : all) &&
+	       fabs(facts->files.most_opens / all - 1) <= GROUNDS_ALL;
 }
 
 static void find_waits(const struct batch_series *s, const struct finding *f,
@@ -375,8 +380,8 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 		s->iterable == 1 && series_busy_workers(s) >= 2 &&
 		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
 	ret->is_opened_by_all = s->iterable == 1 && series_busy_workers(s) >= 2 &&
-				are_opened_by_all(facts, series_busy_workers(s) *
-								 (double)f->epoch_count);
+				are_opened_by_all(facts, series_busy_workers(s),
+						  (double)f->epoch_count);
 	ret->is_managed = ret->asked_share >= GROUNDS_OUTSIDE && facts->peer_count &&
 			  is_manager(facts->peers[0].name);
 	ret->is_own_code = is_own_code(ret, input);
