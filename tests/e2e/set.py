@@ -32,7 +32,7 @@ second = DataLoader(Dataset(), batch_size=4,
                     num_workers=int(sys.argv[2]))
 try:
     count = 0
-    for loader in (first, second):
+    for loader in (first, second) * int(os.environ.get("EPOCHS", 1)):
         for batch in loader:
             count += 1
             if count == 3:
@@ -110,10 +110,10 @@ def check_set(folder):
         "asked": "workers=3,prefetch_factor=4;some/where/{}:workers=1,persistent_workers=true".format(SECOND),
         "done": [FIRST + ": workers 1 -> 3, prefetch_factor 2 -> 4", SECOND +
                  ": workers 2 -> 1, prefetch_factor 2 -> 4, persistent_workers false -> true"],
-        "samples": "other_order"}, "JSON")
+        "samples": "other_order_if_shuffled"}, "JSON")
     text = " ".join(t.report(database).out.split())
     t.check("Set {}: workers 1 -> 3, prefetch_factor 2 -> 4;".format(FIRST) in text and
-            "(by --set): other order" in text, "the screen", text)
+            "(by --set): other random numbers, and so another order if they shuffle" in text, "the screen", text)
     done, database = dlprof(folder, "--set", "workers=0")
     t.equal(settings(database), [(0, None, 0), (0, None, 0)], "no workers", done.err)
     done, database = dlprof(folder, "--set", "workers=2,persistent=1", workers=0)
@@ -126,6 +126,21 @@ def check_set(folder):
     if "torch 2" not in done.out:
         t.check("in_order was not set at" in t.report("-v", database).out or
                 "in_order true -> false" in t.report(database).out, "in_order", done.err)
+    # What has no effect is not said to be done, and why is said once, though there are two epochs.
+    for setting, asked, words in (
+            ("in_order=false,prefetch_factor=4,persistent_workers=true,context=fork,threads=1", 0,
+             "only workers get it, and there are none"),
+            ("pin_memory=true", 1, "PyTorch sees no GPU to pin memory for")):
+        for pin in "01":
+            done, database = dlprof(folder, "--set", setting, workers=asked, TEST_PIN=pin, EPOCHS="2")
+            keys = [] if asked and pin == "1" else [one.split("=")[0] for one in setting.split(",")]
+            notes = [note for note, in values(database, "SELECT text FROM note WHERE level = 'warning'")]
+            for place in (FIRST, SECOND)[not asked:]:
+                for key in keys:
+                    t.equal(notes.count("{} was not set at {}: {}".format(key, place, words)), 1,
+                            key, place, notes)
+            t.equal([one for one in judged(database)["run"]["set"]["done"] if SECOND in one],
+                    [SECOND + ": pin_memory false -> true"] if not keys else [], setting, done.err)
     # A variable that makes no sense does nothing, and a note says so.
     done, database = dlprof(folder, DLPROF_SET="workers=all")
     t.equal(settings(database), [(1, 2, 0), (2, 2, 0)], "the variable")

@@ -6,12 +6,14 @@
 const char *const same_words[SAME_MAX] = {
 	[SAME_ALL] = "same samples, same order",
 	[SAME_ORDER] = "same order, other random numbers in the dataset",
+	[SAME_UNSHUFFLED] = "other random numbers, and so another order if they shuffle",
 	[SAME_NONE] = "other order",
 };
 
 const char *const same_ids[SAME_MAX] = {
 	[SAME_ALL] = "same",
 	[SAME_ORDER] = "same_order",
+	[SAME_UNSHUFFLED] = "other_order_if_shuffled",
 	[SAME_NONE] = "other_order",
 };
 
@@ -21,9 +23,11 @@ enum same same_after(enum dlprof_set key, int64_t before, int64_t after, bool is
 		return SAME_ALL;
 	switch (key) {
 	case DLPROF_SET_WORKERS:
-		return before <= 0 || after <= 0 || is_iterable ? SAME_NONE : SAME_ORDER;
+		return is_iterable			? SAME_NONE
+		       : before <= 0 || after <= 0 ? SAME_UNSHUFFLED
+						   : SAME_ORDER;
 	case DLPROF_SET_PERSISTENT:
-		return is_iterable ? SAME_ORDER : SAME_NONE;
+		return is_iterable ? SAME_ORDER : SAME_UNSHUFFLED;
 	case DLPROF_SET_IN_ORDER:
 		return SAME_NONE;
 	default:

@@ -4,7 +4,8 @@
  * training.
  *
  * Measured with PyTorch 1.13 and 2.15 (tests/e2e/set_samples.py): another number of workers changes
- * the seeds of the dataset. No workers, or persistent ones, change the sampler's random numbers.
+ * the seeds of the dataset. No workers, or persistent ones, change the random numbers of the
+ * training. They choose its samples, unless the sampler does not shuffle or has its own generator.
  */
 #pragma once
 
@@ -17,6 +18,7 @@
 enum same {
 	SAME_ALL,
 	SAME_ORDER, /* same order, but other random numbers in the dataset */
+	SAME_UNSHUFFLED, /* other random numbers, so another order if the sampler uses them */
 	SAME_NONE,
 	SAME_MAX
 };

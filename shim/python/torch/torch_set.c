@@ -34,15 +34,6 @@ static const char *word(enum dlprof_set key, int64_t value, char *buffer, size_t
 	return buffer;
 }
 
-static void refuse(const struct setting *setting, enum dlprof_set key, const char *why)
-{
-	TEXT(line, 256);
-
-	text_join(&line, dlprof_set_rows[key].key, " was not set at ",
-		  setting->place ? setting->place : "a loader", ": ", why);
-	note_add('w', line.buffer);
-}
-
 /* `before` < 0: the loader had no value. */
 static void tell(const struct setting *setting, enum dlprof_set key, int64_t before, int64_t after)
 {
@@ -72,6 +63,21 @@ static PyObject *none(void)
 static bool has_field(const struct setting *setting, const char *name)
 {
 	return py.PyDict_GetItemString(setting->fields, name) != NULL;
+}
+
+/* Notes once for each loader, which may make many iterators. Returns -1: not wanted. */
+static int32_t refuse(const struct setting *setting, enum dlprof_set key, const char *why)
+{
+	TEXT(refused, 48);
+	TEXT(line, 256);
+
+	text_join(&refused, "_dlprof_no_", dlprof_set_rows[key].key);
+	text_join(&line, dlprof_set_rows[key].key, " was not set at ",
+		  setting->place ? setting->place : "a loader", ": ", why);
+	if (!has_field(setting, refused.buffer))
+		note_add('w', line.buffer);
+	put(setting, refused.buffer, py.PyBool_FromLong(1));
+	return -1;
 }
 
 static int64_t prefetch_of(PyObject *loader)
@@ -110,10 +116,10 @@ static void set_flag(const struct setting *setting, enum dlprof_set key, int32_t
 
 	if (!has_field(setting, name)) {
 		refuse(setting, key, "this PyTorch has no such setting");
-		return;
+	} else {
+		tell(setting, key, api_get_flag(setting->loader, name, false), wanted);
+		put(setting, name, py.PyBool_FromLong(wanted));
 	}
-	tell(setting, key, api_get_flag(setting->loader, name, false), wanted);
-	put(setting, name, py.PyBool_FromLong(wanted));
 }
 
 /* Assigning the context's name is enough: PyTorch's setter makes the context. */
@@ -165,28 +171,42 @@ static bool set_sharing(int32_t wanted, struct text *note)
 	return args != NULL;
 }
 
+/* Asks as PyTorch does just after this, when it makes the iterator. */
+static int ask_device(void)
+{
+	PyObject *module = api_module("torch.accelerator") ?: api_module("torch.cuda");
+	OWNED PyObject *ask = module ? api_get_named(module, "is_available") : NULL;
+	OWNED PyObject *answer = ask ? py.PyObject_CallObject(ask, NULL) : NULL;
+
+	py.PyErr_Clear();
+	return answer ? py.PyObject_IsTrue(answer) : -1;
+}
+
 static void set_all(const struct setting *setting)
 {
 	int32_t wanted[DLPROF_SET_MAX];
-	int64_t workers;
+	int64_t workers = 0;
 
-	for (int key = 0; key < DLPROF_SET_MAX; key++)
+	for (int key = DLPROF_SET_WORKERS; key < DLPROF_SET_MAX; key++) {
 		wanted[key] = dlprof_set_wanted(&config.set, (enum dlprof_set)key, setting->place);
-	workers = set_workers(setting, wanted[DLPROF_SET_WORKERS]);
-	if (wanted[DLPROF_SET_PREFETCH] >= 0 && workers)
+		if (key == DLPROF_SET_WORKERS)
+			workers = set_workers(setting, wanted[key]);
+		else if (key == DLPROF_SET_PIN && wanted[key] == 1 && ask_device() == 0)
+			wanted[key] = refuse(setting, key, "PyTorch sees no GPU to pin memory for");
+		else if (key != DLPROF_SET_PIN && key != DLPROF_SET_SHARING && wanted[key] >= 0 &&
+			 !workers)
+			wanted[key] = refuse(setting, key,
+					     "only workers get it, and there are none");
+	}
+	if (wanted[DLPROF_SET_PREFETCH] >= 0)
 		set_prefetch(setting, wanted[DLPROF_SET_PREFETCH]);
-	if (wanted[DLPROF_SET_PERSISTENT] >= 0 && (workers || !wanted[DLPROF_SET_PERSISTENT]))
-		set_flag(setting, DLPROF_SET_PERSISTENT, wanted[DLPROF_SET_PERSISTENT]);
-	if (wanted[DLPROF_SET_IN_ORDER] >= 0)
-		set_flag(setting, DLPROF_SET_IN_ORDER, wanted[DLPROF_SET_IN_ORDER]);
-	if (wanted[DLPROF_SET_PIN] >= 0)
-		set_flag(setting, DLPROF_SET_PIN, wanted[DLPROF_SET_PIN]);
-	if (wanted[DLPROF_SET_CONTEXT] >= 0 && workers)
+	for (int key = DLPROF_SET_PERSISTENT; key <= DLPROF_SET_PIN; key++)
+		if (wanted[key] >= 0)
+			set_flag(setting, key, wanted[key]);
+	if (wanted[DLPROF_SET_CONTEXT] >= 0)
 		set_context(setting, wanted[DLPROF_SET_CONTEXT]);
 	if (wanted[DLPROF_SET_SHARING] >= 0)
 		set_sharing(wanted[DLPROF_SET_SHARING], setting->note);
-	if (wanted[DLPROF_SET_THREADS] >= 0 && !workers)
-		refuse(setting, DLPROF_SET_THREADS, "only workers get it, and there are none");
 }
 
 void torch_set_loader(PyObject *loader)
