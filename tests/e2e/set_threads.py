@@ -74,6 +74,10 @@ def check(python, blas):
         t.check("in each worker: threads 7 -> 1" in notes(database, "set"), notes(database, "set"))
         told = json.loads(t.report("--json", database).out)["run"]["set"]
         t.equal((told["asked"], told["samples"]), ("threads=1", "same"), "JSON", told)
+    # A library that has this number already does not hide that others are changed.
+    found, database = loads(python, blas, 2, "fork", "--set", "threads=7")
+    t.equal(found, ["[7, 7, 5] 2"] * 2 + ["[7, 7, 7] 2"] * 10, "with threads=7")
+    t.check("in each worker: threads 3 -> 7" in notes(database, "set"), notes(database, "set"))
     found, database = loads(python, blas, 0, "", "--set", "threads=1")
     t.equal(found, ["[3, 7, 5] 3"] * 12, "no workers")
     t.check(any("threads was not set at train.py:" in note and "only workers get it" in note

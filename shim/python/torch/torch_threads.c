@@ -81,14 +81,16 @@ int32_t torch_threads_set(int32_t wanted)
 	for (size_t i = 0; i < pools.count; i++) {
 		int32_t count = pools.at[i].get();
 
+		if (count == wanted)
+			continue;
 		most = count > most ? count : most;
-		if (count != wanted)
-			pools.at[i].set(wanted);
+		pools.at[i].set(wanted);
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(modules); i++) {
 		int32_t count = set_module(i, wanted);
 
-		most = count > most ? count : most;
+		if (count != wanted)
+			most = count > most ? count : most;
 	}
-	return most;
+	return most ? most : wanted;
 }

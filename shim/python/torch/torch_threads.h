@@ -4,5 +4,5 @@
 
 #include <stdint.h>
 
-/* Sets the threads. Returns the largest number that a library had before. */
+/* Returns the largest number that a changed library had before; `wanted`: none is changed. */
 int32_t torch_threads_set(int32_t wanted);
