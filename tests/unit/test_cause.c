@@ -305,6 +305,27 @@ Test(advice, recommends_nothing_that_brings_nothing)
 	series_done(&series);
 }
 
+/* Persistent workers save no more than starting and ending epochs takes. */
+Test(advice, bounds_persistent_workers_by_the_starts)
+{
+	const struct advice *first = &diagnosis.advice.steps[0];
+	struct model m = HEALTHY;
+
+	m.load *= 6;
+	model_diagnose(&m);
+	for (int id = 0; id < WHATIF_MAX; id++)
+		diagnosis.whatif.gain[id] = NAN;
+	for (int is_long = 0; is_long < 2; is_long++) {
+		finding.account.share[ACCOUNT_EPOCH_START] = is_long ? 0.15 : 0.02;
+		finding.account.share[ACCOUNT_EPOCH_END] = is_long ? 0.05 : 0.01;
+		give(CAUSE_EPOCH_START);
+		cr_expect_eq(first->id == ADVICE_PERSISTENT_WORKERS, is_long);
+		if (is_long)
+			cr_expect_float_eq(first->gain, 0.25, 1e-9);
+	}
+	series_done(&series);
+}
+
 /* Loads wait for cores for a third of their time; others take a fifth or half of the cores. */
 Test(advice, offers_cores_of_its_own_where_other_programs_take_many)
 {

@@ -274,7 +274,16 @@ static double share_of_pauses(const struct diagnosis *d)
 	       share_of_cause(d, CAUSE_LOGGING);
 }
 
-/* Returns true if an advice needs no prediction: ideal input then bounds its gain. */
+/* Returns the largest gain of an advice; NAN: moving work out also shortens steps, by how much? */
+static double most_of(const struct finding *f, enum advice_id id)
+{
+	if (id == ADVICE_PERSISTENT_WORKERS || id == ADVICE_CHEAPER_STARTS)
+		return gain_of(f->account.share[ACCOUNT_EPOCH_START] +
+			       f->account.share[ACCOUNT_EPOCH_END]);
+	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_max - 1;
+}
+
+/* Returns true if an advice needs no prediction: most_of() then bounds its gain. */
 static bool is_plain(const struct diagnosis *d, enum advice_id id)
 {
 	if (id == ADVICE_USE_FEWER_WORKERS)
@@ -284,8 +293,8 @@ static bool is_plain(const struct diagnosis *d, enum advice_id id)
 }
 
 /*
- * Sets the gain of an advice: predicted, or replayed without a part of the loads, or the gain of
- * ideal input as an upper bound. NAN: nothing to gain.
+ * Sets the gain of an advice: predicted, or replayed without a part of the loads, or an upper
+ * bound. NAN: nothing to gain.
  */
 static int price(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
@@ -342,9 +351,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(v->diagnosis, id)) {
 		ret->is_ideal = true;
-		/* Moving work to another process also shortens steps, so no bound is known. */
-		if (id != ADVICE_MOVE_OUT_OF_PROCESS)
-			ret->gain = v->finding->gain_max - 1;
+		ret->gain = most_of(v->finding, id);
 	}
 	return r;
 }

@@ -57,7 +57,7 @@ struct advice {
 	int whatif;       /* prediction that gave the gain, as enum whatif_id; -1: none */
 	double gain;      /* NAN: unknown */
 	double low, high; /* 95 % range of the gain; NAN: unknown */
-	bool is_ideal;    /* the gain is an upper bound: that of ideal input */
+	bool is_ideal;    /* the gain is an upper bound: of no waits, or of no epoch starts */
 	bool is_open;     /* `high` is the gain without the loads' leading function */
 };
 

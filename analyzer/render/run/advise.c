@@ -156,15 +156,18 @@ static bool add_range(const struct whatif *whatif, double low, double high, cons
 }
 
 /* Appends the gain of an advice. Returns true if a range was shown, too. */
-static bool add_gain(const struct whatif *whatif, const struct advice *advice, const char *assumed,
+static bool add_gain(const struct report *report, const struct advice *advice, const char *assumed,
 		     char *text, size_t size)
 {
+	const bool is_whole = advice->gain >= report->finding.gain_max - 1;
+
 	if (!(advice->gain >= 0))
 		return false;
 	page_append(text, size, ": %s %s%s", advice->is_ideal ? "up to" : "about",
-		    UNITS_FACTOR(1 + advice->gain), advice->is_ideal ? " (ideal input)" : "");
+		    UNITS_FACTOR(1 + advice->gain),
+		    advice->is_ideal && is_whole ? " (ideal input)" : "");
 	return !advice->is_ideal &&
-	       add_range(whatif, advice->low, advice->high, assumed, text, size);
+	       add_range(&report->diagnosis.whatif, advice->low, advice->high, assumed, text, size);
 }
 
 static void add_steps(const struct report *report, struct outline *o)
@@ -185,7 +188,7 @@ static void add_steps(const struct report *report, struct outline *o)
 		line = remedy_line(report, advice, words);
 		text[0] = '\0';
 		page_append(text, sizeof(text), "%.*s", page_clause(line), line);
-		if (add_gain(whatif, advice, frees ? "" : assumed, text, sizeof(text)) && !frees)
+		if (add_gain(report, advice, frees ? "" : assumed, text, sizeof(text)) && !frees)
 			assumed = ""; /* The assumption is said only once. */
 		snprintf(label, sizeof(label), "%zu.", ++number);
 		outline_item(o, label, "%s", text);
