@@ -8,4 +8,6 @@
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof(*(array)))
 
+#define VERDICT_BATCHES 20 /* fewer batches, not counting the first one, get no verdict */
+
 #define UNKNOWN INT64_MIN /* a number that was not observed; in SQL NULL, in JSON null */

@@ -3,6 +3,7 @@
 
 #define DLPROF_SHIM
 #include "dlprof.h"
+#include "dlprof/units.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -196,6 +197,9 @@ static void add_batches(struct text *line, bool by_gpu)
 	text_add_number(line, (int64_t)((so_far.wait_ns * 100 + so_far.time_ns / 2) /
 					so_far.time_ns));
 	text_add(line, by_gpu ? " % of the time for data" : " % of the time waiting for data");
+	/* The first batch is start-up, and a last one may have no whole step. */
+	if (so_far.batches < VERDICT_BATCHES + 1u + training()->stepping)
+		text_add(line, " (too few for a verdict)");
 }
 
 static void add_report(struct text *line, const char *before, const char *database,

@@ -27,7 +27,8 @@ def train(batches, workers=0):
         if i + 1 == batches:
             return
 """
-LINE = re.compile(r"dlprof: (\d+) batch(?:es)?, \d+ % of the time waiting for data, "
+LINE = re.compile(r"dlprof: (\d+) batch(?:es)?, \d+ % of the time waiting for data"
+                  r"(?: \(too few for a verdict\))?, "
                   r"dlprof-report run.db\n")
 UNSEEN = re.compile(r"dlprof: torch was imported, but no loader was seen in process \d+ to hand out "
                     r"a batch: 'dlprof doctor' says what would be seen here, DLPROF_BATCH_FN names "

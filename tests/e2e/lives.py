@@ -14,7 +14,8 @@ from dlprof_test import (DLPROF, PYTHON, ROOT, check, databases, environment, eq
 
 HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lives_host.py")
 MARKS = "marks:50:1:2"
-LINE = re.compile(r"^dlprof: (\d+) batch(?:es)?, (\d+) % of the time waiting for data, "
+LINE = re.compile(r"^dlprof: (\d+) batch(?:es)?, (\d+) % of the time waiting for data"
+                  r"(?: \(too few for a verdict\))?, "
                   r"dlprof-report (\S+)$", re.M)
 
 

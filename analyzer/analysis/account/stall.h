@@ -41,7 +41,7 @@
 #define STALL_HIGH           0.20
 /* if the trimmed ratio is lower, the stalls are a few single events */
 #define STALL_TRIMMED        0.025
-#define STALL_FEWEST         20    /* fewer batches get no verdict */
+#define STALL_FEWEST         VERDICT_BATCHES
 #define STALL_TOLERATED_LOSS 0.05
 
 enum stall_verdict {

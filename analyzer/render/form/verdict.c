@@ -28,8 +28,7 @@ static const struct {
 			    "Record the training with dlprof, or log the waits too."},
 	[STALL_GAP_COMPUTE] = {"the time between batches was not observed",
 			       "Record the training with dlprof, or log the steps too."},
-	[STALL_GAP_FEW_BATCHES] = {"too few batches after the first round of each epoch",
-				   "Let it run longer."},
+	[STALL_GAP_FEW_BATCHES] = {"too few batches", "Let it run longer."},
 	[STALL_GAP_LOSS] = {"too many of the run's records were lost to judge by the rest",
 			    "DLPROF_DETAIL=batches records less, and loses less."},
 	[STALL_GAP_ASYNCHRONOUS] =

@@ -189,7 +189,8 @@ static void put_screen(const struct report *report, const struct outline *outlin
 		put_bar(block, page);
 		put_legend(block, page);
 	}
-	if (fit->blanks >= 1)
+	if (fit->blanks >= 1 &&
+	    (outline_find(outline, SCREEN_LOAD) || outline_find(outline, SCREEN_WHY)))
 		page_break(page);
 	block = outline_find(outline, SCREEN_LOAD);
 	if (block && fit->load_rows) {
