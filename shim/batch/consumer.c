@@ -170,7 +170,7 @@ void consumer_begin(struct consumer *consumer, const struct consumer_facts *fact
 	consumer->is_staged = stage_is_kind(facts->kind);
 	consumer->sees_samples = facts->sees_samples;
 	consumer->sees_fetches = facts->sees_fetches;
-	consumer->ordinal = 0;
+	consumer->ordinal = consumer->skip_left = consumer->skip_count = 0;
 	consumer->asker = 0;
 	consumer->pool = summary_has_pool();
 	consumer->over = false;
@@ -492,7 +492,7 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 		.generation = consumer->generation,
 		.task = task,
 		.batch = {
-			.ordinal = consumer->ordinal,
+			.ordinal = consumer->ordinal - consumer->skip_count,
 			.ask_ns = arrived ? consumer->arrivals[at].ask_ns : 0,
 			.arrive_ns = arrived ? consumer->arrivals[at].ns : 0,
 			.receive_ns = consumer->receive_ns,
@@ -509,20 +509,36 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 	consumer->ordinal++;
 }
 
-void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed)
+/* Ends a wait without a batch for the training. */
+static bool stop(struct consumer *consumer, struct consumer_wait *wait, uint16_t flags)
 {
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_STOP,
-		.flags = flags_of(consumer, wait->nested) | (failed ? DLPROF_FLAG_FAILED : 0),
+		.flags = flags_of(consumer, wait->nested) | flags,
 		.stream = consumer->stream,
 		.generation = consumer->generation,
 	};
 
-	if (!hand_over(wait, &event, clock_now_ns()))
+	return hand_over(wait, &event, clock_now_ns());
+}
+
+void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed)
+{
+	if (!stop(consumer, wait, failed ? DLPROF_FLAG_FAILED : 0))
 		return;
 	if (!failed && !consumer->over)
 		epoch_ended(consumer);
 	consumer->over = !failed;
+}
+
+uint64_t consumer_wait_skip(struct consumer *consumer, struct consumer_wait *wait)
+{
+	if (!stop(consumer, wait, DLPROF_FLAG_FAILED))
+		return 0;
+	consumer->ordinal++;
+	consumer->skip_left--;
+	consumer->skip_count++;
+	return wait->thread->failed_ns;
 }
 
 bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
@@ -540,16 +556,8 @@ bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
 /* The training may have ended with this drop, so the account is left as it is. */
 void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 {
-	struct dlprof_event event = {
-		.kind = DLPROF_EVENT_STOP,
-		.flags = flags_of(consumer, wait->nested) | DLPROF_FLAG_DROPPED,
-		.stream = consumer->stream,
-		.generation = consumer->generation,
-	};
-
-	if (!hand_over(wait, &event, clock_now_ns()))
-		return;
-	consumer_abandon(consumer);
+	if (stop(consumer, wait, DLPROF_FLAG_DROPPED))
+		consumer_abandon(consumer);
 }
 
 void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns)

@@ -18,7 +18,9 @@ struct consumer {
 	uint32_t epoch;
 	int32_t workers;
 	bool in_order;
-	uint64_t ordinal;	/* ordinal of the next batch */
+	uint64_t ordinal;	/* ordinal of the next batch, with those that nobody gets */
+	uint64_t skip_left;	/* batches that come next, and that nobody gets */
+	uint64_t skip_count;	/* batches of this epoch that nobody got */
 	uint32_t last_task;
 	/* Arrivals by task, as batches may arrive in any order. */
 	struct {
@@ -112,6 +114,12 @@ void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns);
 bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns);
 
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task);
+
+/*
+ * Ends a wait for a batch that nobody gets. This wait becomes a part of the next one. Returns the
+ * time of all such waits so far; 0: unknown.
+ */
+uint64_t consumer_wait_skip(struct consumer *consumer, struct consumer_wait *wait);
 
 bool consumer_is_inside(void);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torchdata's own DataLoader, by the iterators and the worker of its own."""
+"""torchdata's own DataLoader, by the iterators and the worker of its own; and resuming."""
 import os
 import sys
 
@@ -31,11 +31,29 @@ def check_resumed():
           "resumed, loads")
 
 
+def check_skipped():
+    """Batches that accelerate throws away to resume are no batches, and a part of the first wait."""
+    truth, database = programs.record("skipped")
+    equal(epochs_of(database), [[6, 2], [6, 2], [2]], "skipped, batches")
+    equal(rows(database, "SELECT 1 FROM batch WHERE batch < 2 AND load_ns IS NULL"), [],
+          "skipped, loads")
+    for loader, begin in ("2", 6), ("0", 14):
+        waited = rows(database, "SELECT SUM(wait_ns) + setup_ns AS ns FROM batch JOIN epoch USING "
+                      "(loader_id, epoch) JOIN loader USING (loader_id) WHERE epoch = 1 AND "
+                      "workers = " + loader)[0]["ns"]
+        own = sum(end - begin for begin, end in truth[begin:begin + 2])
+        check(abs(waited - own) <= 0.1 * own, "skipped, waits", loader, waited, own)
+    notes = [row["text"] for row in rows(database, "SELECT text FROM note WHERE level = 'warning'")]
+    check(len(notes) == 1 and notes[0].startswith("2 batches were loaded and thrown away to resume"
+                                                  ", in 1 s: "), "skipped, notes", notes)
+
+
 def main():
     need_shim()
     need_torch()
     check_loads()
     check_resumed()
+    check_skipped()
     finish()
 
 

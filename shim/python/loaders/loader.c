@@ -14,6 +14,7 @@
 #include "python/loaders/gluon.h"
 #include "python/loaders/paddle.h"
 #include "python/loaders/tfdata.h"
+#include "python/torch/torch.h"
 
 #define CO_GENERATOR 0x20
 #define CO_ASYNC     (0x80 | 0x200) /* CO_COROUTINE, CO_ASYNC_GENERATOR */
@@ -22,7 +23,8 @@ enum {
 	WAIT = 1 << 0,
 	MAKE = 1 << 1,
 	STEP = 1 << 2,
-	CALLS = WAIT | MAKE | STEP,
+	SKIP = 1 << 3,
+	CALLS = WAIT | MAKE | STEP | SKIP,
 	MAIN = 1 << 4,
 	EAGER = 1 << 5,
 	GENERATOR = 1 << 6,
@@ -232,6 +234,16 @@ static void on_step(const struct row *row, PyObject *args)
 	py.PyErr_Clear();
 }
 
+static void on_skip(const struct row *row, PyObject *args)
+{
+	PyObject *object = self_of(args);
+	const int64_t count = object ? api_get_number(object, "skip_batches", 0) : 0;
+
+	if (object && !is_inside())
+		torch_skip(loader_of(row, object), count > 0 ? (uint64_t)count : 0);
+	py.PyErr_Clear();
+}
+
 static PyObject *call(struct row *row, PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	switch (row->how & CALLS) {
@@ -239,6 +251,9 @@ static PyObject *call(struct row *row, PyObject *original, PyObject *args, PyObj
 		return on_wait(row, original, args, kwargs);
 	case MAKE:
 		return on_make(row, original, args, kwargs);
+	case SKIP:
+		on_skip(row, args);
+		return py.PyObject_Call(original, args, kwargs);
 	default:
 		on_step(row, args);
 		return py.PyObject_Call(original, args, kwargs);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/note.h"
 #include "base/sys.h"
+#include "base/text.h"
 #include "batch/ahead.h"
 #include "dlprof/units.h"
 #include "python/interpreter/later.h"
@@ -151,12 +152,25 @@ static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
 	return result;
 }
 
+/* Guarded by the GIL. */
+static struct {
+	const void *loader;
+	uint64_t batches;
+} skip;
+
+void torch_skip(const void *loader, uint64_t batches)
+{
+	skip.loader = loader;
+	skip.batches = batches;
+}
+
 static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct consumer_facts facts = {0};
 	OWNED PyObject *dataset = NULL;
 	PyObject *loader, *iterator;
+	struct consumer *consumer;
 	int64_t length;
 
 	begin_recording();
@@ -172,7 +186,10 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 		return NULL;
 	}
 	dataset = gather_facts(iterator, loader, length, &facts);
-	iterator_epoch(iterator, loader, &facts, begin_ns);
+	consumer = iterator_epoch(iterator, loader, &facts, begin_ns);
+	if (consumer && skip.loader == loader)
+		consumer->skip_left = skip.batches;
+	torch_skip(NULL, 0);
 	return iterator;
 }
 
@@ -268,6 +285,20 @@ static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 	consumer_announce(consumer, &facts, clock_now_ns());
 }
 
+static void note_skipped(const struct consumer *consumer, uint64_t ns)
+{
+	TEXT(line, 256);
+
+	if (consumer->skip_left || ns < (uint64_t)NS_PER_S)
+		return;
+	text_add_number(&line, (int64_t)consumer->skip_count);
+	text_add(&line, " batches were loaded and thrown away to resume, in ");
+	text_add_number(&line, (int64_t)(ns / NS_PER_S + 0.5));
+	text_add(&line, " s: begin the dataset where the checkpoint ended, or with Hugging Face's "
+			"Trainer from its start (ignore_data_skip=True)");
+	note_add('w', line.buffer);
+}
+
 static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct consumer_wait wait;
@@ -302,7 +333,9 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 		return batch;
 	}
 	ahead_watch_end(wait.thread);
-	if (batch)
+	if (batch && unlikely(consumer->skip_left))
+		note_skipped(consumer, consumer_wait_skip(consumer, &wait));
+	else if (batch)
 		consumer_wait_end(consumer, &wait, delivered_task(iterator, consumer));
 	if (batch && unlikely(is_ahead))
 		handover_took(batch);

@@ -20,6 +20,9 @@ void torch_patch_pinning(PyObject *module, size_t package);
 /* torch has __next__ under an unknown name, so no batch is seen */
 extern HIDDEN bool torch_blind;
 
+/* The next iter(), if it is of this loader, makes an iterator whose first batches nobody gets. */
+void torch_skip(const void *loader, uint64_t batches);
+
 /* Returns the inode of a multiprocessing.Queue's pipe, the same in every process. */
 uint64_t torch_pipe_inode(PyObject *queue, const char *end);
 

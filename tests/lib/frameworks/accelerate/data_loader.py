@@ -7,3 +7,14 @@ class DataLoaderDispatcher:                 # one rank asks; the others wait for
         for batch in self.base_dataloader:
             time.sleep(self.receive_s)
             yield batch
+class DataLoaderStateMixin:
+    def begin(self):
+        pass
+class DataLoaderShard(DataLoaderStateMixin):  # of a resumed training: throws batches away
+    def __init__(self, base_dataloader, skip_batches=0):
+        self.base_dataloader, self.skip_batches = base_dataloader, skip_batches
+    def __iter__(self):
+        self.begin()
+        for index, batch in enumerate(self.base_dataloader.__iter__()):
+            if index >= self.skip_batches:
+                yield batch
