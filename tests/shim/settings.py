@@ -51,6 +51,7 @@ def check_exit_line():
     if check(found, "exit line", repr(done.err)):
         database = only_database(folder)
         equal(found.group(1), "20", "batches in the exit line")
+        check("(too few for a verdict)" in done.err, "20 batches", done.err)
         equal(int(found.group(2)), share_waiting(database), "share in the exit line")
         equal(os.path.basename(found.group(3)), os.path.basename(database), "name")
         check(re.fullmatch(r"dlprof-\d+\.db", os.path.basename(database)), "default", database)
