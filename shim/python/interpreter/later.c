@@ -42,9 +42,18 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 	return module;
 }
 
+/* Asked for each load: PySys_GetObject() makes a string each time. */
 static PyObject *modules_of_main(void)
 {
-	return api_main_interpreter() ? py.PySys_GetObject("modules") : NULL;
+	static struct api_name name = {"modules", NULL};
+	static PyObject *system; /* sys.__dict__ */
+	PyObject *string = api_name(&name);
+
+	if (!string || !api_main_interpreter())
+		return NULL;
+	if (unlikely(!system))
+		system = api_get_path(api_module("sys"), "__dict__");
+	return system ? py.PyDict_GetItemWithError(system, string) : NULL;
 }
 
 static void look(PyObject *modules, bool functions)
