@@ -15,6 +15,7 @@
 #define LOADING_ROUNDS 2
 #define LOADING_KNOWN  0.9  /* an epoch is ignored if fewer of its batches have a known worker */
 #define OTHERS_LEAST   0.1  /* other programs that use a smaller share of the cores are ignored */
+#define WAITS_LEAST    0.1  /* shorter waits for a worker's other threads tell nothing of these */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
@@ -34,7 +35,7 @@ void series_init(struct batch_series *series)
 	series->persistent = -1;
 	series->iterable = series->is_foreign = series->is_pooled = -1;
 	series->cores = series->main_cores = series->other_cores = NAN;
-	series->main_share = series->worker_share = NAN;
+	series->main_share = series->worker_share = series->worker_threads = NAN;
 	series->synchronous = -1;
 	series->first_ns = series->last_ns = series->tail_begin_ns = UNKNOWN;
 }
@@ -317,6 +318,12 @@ int32_t series_find_loading(const struct batch_series *s)
 	free(made);
 	free(batches);
 	return loading;
+}
+
+void series_add_threads(struct batch_series *series, const struct load_facts *facts)
+{
+	if (facts->wait_ns[LOAD_WAIT_THREAD] >= WAITS_LEAST * facts->load_ns)
+		series->worker_threads = facts->runnable_threads;
 }
 
 double series_free_cores(const struct batch_series *series)

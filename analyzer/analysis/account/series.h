@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/account/load_facts.h"
 #include "analysis/account/share.h"
 #include "dlprof/units.h"
 
@@ -94,6 +95,7 @@ struct batch_series {
 	double other_cores;
 	/* time on a core / runnable time of the training's thread, and of workers; or NAN */
 	double main_share, worker_share;
+	double worker_threads; /* threads of a worker that ran or had no core, on average; NAN */
 	struct share share;
 	double receive_ns; /* part of the waits in which messages arrived, also for later batches */
 	size_t receive_count;
@@ -149,6 +151,9 @@ double series_free_cores(const struct batch_series *series);
 
 /* Returns true if other programs used more of the cores than a machine's usual background work. */
 bool series_has_others(const struct batch_series *series);
+
+/* Sets `worker_threads`, but only if loads wait for other threads of their worker. */
+void series_add_threads(struct batch_series *series, const struct load_facts *facts);
 
 /* Call series_init() before the series is used again. */
 void series_done(struct batch_series *series);

@@ -20,6 +20,7 @@
  * a thread that uses less than this share of a core is assumed to get a core whenever it needs one
  */
 #define LITTLE_WORK      0.15
+#define THREADS_MORE     0.25 /* more threads than a worker's own are busy from here on */
 #define HARDLY_WORK      0.2 /* loads that are runnable for a smaller share need no core */
 #define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of loads and steps is known */
 #define FEWEST           5
@@ -517,6 +518,9 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 		t->step_cpu = main_ns * (double)t->count / step_ns;
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
+	/* Loads that wait for other threads of their worker need the cores which those use. */
+	if (s->workers > 0 && s->worker_threads > t->load_cpu / t->load_got + THREADS_MORE)
+		t->load_cpu = fmin(1, s->worker_threads) * t->load_got;
 	/* A thread that works little mostly waits for a core at wake-up, whoever else runs. It gets
 	 * at least the share that it used. */
 	works = t->load_cpu / t->load_got;
