@@ -253,7 +253,7 @@ def check_lack(folder):
             ("small", 1, dict(sync=0.5, host=0.3, kernels=3000), "launches", "launch_less", "slowly, 3,002 kernels"),
             ("little", 1, dict(host=0.2), None, "none", None),
             ("starved", 90, dict(host=0.4), None, None, None),
-            ("busy-host", 1, dict(host=0.4, kernels=50), "host", None, "does other work than launching, 381 us for each"),
+            ("busy-host", 1, dict(host=0.4, kernels=50), "host", None, "does other work than launching, 381 us for each launch"),
             ("both", 15, dict(host=0.5, kernels=700), "launches", "launch_less", "launches too slowly")):
         path, _, _ = run_of(os.path.join(folder, "lack-{}.db".format(name)), [(wait, 50, wait == 1)] * 400,
                             idle=lambda i: 1, pageable=0, **changes)

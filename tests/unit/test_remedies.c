@@ -5,6 +5,7 @@
 
 #include "analysis/cause/advice.h"
 #include "analysis/cause/cause.h"
+#include "analysis/cause/removed.h"
 #include "grounds_model.h"
 #include "model.h"
 
@@ -170,6 +171,27 @@ Test(remedies, a_server_that_is_slow_from_one_moment_on)
 			cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_FIND_EVENT);
 			cr_expect_not(diagnosis.advice.steps[0].is_ideal);
 		}
+	}
+}
+
+/* Single stalls are not mended by loads as short as at first, even if these became longer, too. */
+Test(remedies, single_stalls_of_a_server_are_no_shift)
+{
+	static const enum cause causes[][2] = {{CAUSE_LOADER_CAPACITY, CAUSE_UNKNOWN},
+					       {CAUSE_LOADER_CAPACITY, CAUSE_ISOLATED_STALL},
+					       {CAUSE_SHARED_LIMIT, CAUSE_UNKNOWN},
+					       {CAUSE_SHARED_LIMIT, CAUSE_ISOLATED_STALL},
+					       {CAUSE_ISOLATED_STALL, CAUSE_UNKNOWN}};
+	static const bool wanted[] = {true, true, true, false, false};
+
+	for (size_t i = 0; i < ARRAY_COUNT(causes); i++) {
+		struct diagnosis d = {.cause = causes[i][0], .second = causes[i][1]};
+
+		d.shift.at = 9;
+		d.grounds.asked_share = 0.9;
+		cr_expect_eq(removed_is_shift(&d), wanted[i], "%zu", i);
+		d.grounds.asked_share = 0.1;
+		cr_expect_not(removed_is_shift(&d), "%zu", i);
 	}
 }
 

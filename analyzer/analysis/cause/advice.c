@@ -191,7 +191,7 @@ static bool applies(const struct remedied *v, enum advice_id id)
 		       (r->is_opened_by_all &&
 			load_read_share(loads) + load_decode_share(loads) >= PARSING_LEAST);
 	case ADVICE_FIND_EVENT:
-		return (v->diagnosis->shift.at && r->asked_share >= GROUNDS_OUTSIDE) ||
+		return removed_is_shift(v->diagnosis) ||
 		       v->diagnosis->cause == CAUSE_ISOLATED_STALL ||
 		       (v->diagnosis->cause != CAUSE_LOADER_CAPACITY &&
 			v->diagnosis->second == CAUSE_ISOLATED_STALL);
@@ -511,11 +511,11 @@ static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 }
 
 /* A full list drops its last remedy. */
-static void put_first(const struct advice *advice, struct advice_list *list)
+static void put_at(size_t at, const struct advice *advice, struct advice_list *list)
 {
 	list->count -= list->count == ADVICE_MOST;
-	memmove(&list->steps[1], &list->steps[0], list->count++ * sizeof(*advice));
-	list->steps[0] = *advice;
+	memmove(&list->steps[at + 1], &list->steps[at], (list->count++ - at) * sizeof(*advice));
+	list->steps[at] = *advice;
 }
 
 static void add_step_line(const struct remedied *v, struct advice_list *list)
@@ -524,12 +524,12 @@ static void add_step_line(const struct remedied *v, struct advice_list *list)
 
 	if (lines_of_step(v->input->lines, v->finding->stall_ratio) &&
 	    (list->count < ADVICE_MOST || v->diagnosis->cause == CAUSE_STEP_LINE))
-		put_first(&advice, list);
+		put_at(0, &advice, list);
 }
 
 /*
- * Adds advice only if the GPU idles longer for lack of work from the host than for lack of data. A
- * remedy for lack of data goes first, as its gain is measured.
+ * Adds advice only if the GPU idles longer for lack of work from the host than for lack of data.
+ * Where the training starves, too, a remedy with a gain goes first.
  */
 static void add_lack(const struct remedied *v, struct advice_list *list)
 {
@@ -538,17 +538,16 @@ static void add_lack(const struct remedied *v, struct advice_list *list)
 		[GPU_LACK_ORDERS] = ADVICE_WAIT_FOR_GPU_LESS,
 	};
 	const struct gpu_use *gpu = v->input->gpu;
-	struct advice advice = {ADVICE_NONE, NO_ROW, NAN, NAN, NAN, false}, first;
+	struct advice advice = {ADVICE_NONE, NO_ROW, NAN, NAN, NAN, false};
+	size_t at = 0;
 
 	if (!gpu || !v->finding->by_gpu || !ids[gpu->lack])
 		return;
 	advice.id = ids[gpu->lack];
-	first = list->steps[0];
-	put_first(&advice, list);
-	if (v->finding->starved && list->count > 1) {
-		list->steps[0] = first;
-		list->steps[1] = advice;
-	}
+	for (size_t i = 0; v->finding->starved && i < list->count && !at; i++)
+		at = list->steps[i].gain > 0 ? i + 1 : 0;
+	if (at < ADVICE_MOST)
+		put_at(at, &advice, list);
 }
 
 static bool is_anything_behind(const struct batch_series *series)

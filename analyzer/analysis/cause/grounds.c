@@ -324,8 +324,8 @@ static bool is_drawn(const struct load_facts *facts)
 }
 
 /*
- * Returns true if two files or more are opened by each worker in each epoch. The last epoch may be
- * cut off, if its files are still opened more often than by one worker in each epoch.
+ * Returns true if two files or more are opened as often in each epoch as there are workers. The
+ * last epoch may be cut off, if its files are still opened more often than by one worker each time.
  */
 static bool are_opened_by_all(const struct load_facts *facts, double workers, double epochs)
 {

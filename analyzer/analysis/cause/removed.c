@@ -49,6 +49,13 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 	return 0;
 }
 
+bool removed_is_shift(const struct diagnosis *d)
+{
+	return d->shift.at && d->grounds.asked_share >= GROUNDS_OUTSIDE &&
+	       (d->cause == CAUSE_LOADER_CAPACITY ||
+		(d->cause != CAUSE_ISOLATED_STALL && d->second != CAUSE_ISOLATED_STALL));
+}
+
 double removed_by(const struct remedied *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -64,7 +71,7 @@ double removed_by(const struct remedied *v, enum advice_id id)
 			(r->is_opened_by_all ? load_read_share(loads) : 0)) *
 		       removed_needless(v, id);
 	case ADVICE_FIND_EVENT:
-		return v->diagnosis->shift.at
+		return removed_is_shift(v->diagnosis)
 			       ? 1 - v->diagnosis->shift.before_ns / v->finding->load_mean_ns
 			       : 0;
 	case ADVICE_SHARE_WITHOUT_MANAGER:

@@ -16,6 +16,9 @@ struct remedied {
 
 double removed_by(const struct remedied *v, enum advice_id id);
 
+/* Returns true if ADVICE_FIND_EVENT is about loads that became longer, not single stalls. */
+bool removed_is_shift(const struct diagnosis *d);
+
 /*
  * Returns the share of the function that takes the most time in loads. A remedy removes at most
  * that: loops in Python often shrink to a hundredth of their time.

@@ -502,7 +502,7 @@ static void add_lack(const struct report *report, char *text, size_t size)
 			    step_place(report, gpu->lack_part));
 	page_append(text, size, ": the host %s", did[gpu->lack]);
 	if (gpu->lack == GPU_LACK_HOST)
-		page_append(text, size, ", %s for each kernel", UNITS_TIME(gpu->launch_ns));
+		page_append(text, size, ", %s for each launch", UNITS_TIME(gpu->launch_ns));
 	else if (gpu->lack == GPU_LACK_LAUNCHES && gpu->kernels > 0 && gpu->kernels < MOST_KERNELS)
 		page_append(text, size, ", %s kernels a step of %s each",
 			    UNITS_COUNT((int64_t)gpu->kernels), UNITS_TIME(gpu->kernel_mean_ns));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/cause/grounds.h"
+#include "analysis/cause/removed.h"
 #include "render/form/units.h"
 #include "render/run/code.h"
 #include "render/run/explain.h"
@@ -73,7 +74,7 @@ static bool decodes_again(const struct report *report)
 /* Returns the name, without folders, of the file that each sample opens anew; NULL: none. */
 static const char *reopened_file(const struct report *report)
 {
-	const struct load_facts *facts = report->diagnosis.grounds.facts;
+	const struct grounds *r = &report->diagnosis.grounds;
 	const struct tally_list *files = &report->inside.files;
 	const struct tally *most = NULL;
 	const char *slash;
@@ -81,7 +82,10 @@ static const char *reopened_file(const struct report *report)
 	for (size_t i = 0; i < files->count; i++)
 		if (!most || files->items[i].count > most->count)
 			most = &files->items[i];
-	if (!most || !(facts->reopens_per_sample >= GROUNDS_REOPENED))
+	/* Loads that wait for a server make its client anew, whatever they open for that. */
+	if (!most || !(r->facts->reopens_per_sample >= GROUNDS_REOPENED) ||
+	    (double)most->count < GROUNDS_REOPENED * report->totals.samples ||
+	    r->asked_share >= GROUNDS_OUTSIDE)
 		return NULL;
 	slash = strrchr(most->name, '/');
 	return slash ? slash + 1 : most->name;
@@ -158,7 +162,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return decode_line(report);
 	if (advice->id == ADVICE_SPLIT_FIRST && splits_files(&report->diagnosis.grounds))
 		return "Split the files between the workers, if each of them reads all.";
-	if (advice->id == ADVICE_FIND_EVENT && report->diagnosis.shift.at)
+	if (advice->id == ADVICE_FIND_EVENT && removed_is_shift(&report->diagnosis))
 		return "Find out what has become slower there, or who else uses it since then.";
 	if (advice->id == ADVICE_KEEP_OPEN && reopened_file(report))
 		snprintf(buffer, REMEDY_WORDS,
@@ -329,10 +333,10 @@ static void split_words(const struct report *report, char *buffer)
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
 
 	snprintf(buffer, REMEDY_WORDS,
-		 "Each of %" PRId32 " workers opens the same %.0f files in each epoch and reads %s "
-		 "of each. If that is all of it: files[info.id::info.num_workers], by "
-		 "get_worker_info().",
-		 series_busy_workers(&report->series), facts->files.count,
+		 "Each of %.0f files is opened %" PRId32 " times in each epoch, as often as there "
+		 "are workers, and %s of it are read. If each worker reads all files: "
+		 "files[info.id::info.num_workers], by get_worker_info().",
+		 facts->files.count, series_busy_workers(&report->series),
 		 UNITS_BYTES(facts->files.bytes));
 }
 
@@ -345,9 +349,9 @@ static void shift_words(const struct report *report, char *buffer)
 	for (size_t i = 0; i < shift->at && s->wait_ns && s->compute_ns; i++)
 		ns += fmax(0, (double)s->wait_ns[i]) + fmax(0, (double)s->compute_ns[i]);
 	snprintf(buffer, REMEDY_WORDS,
-		 "Since batch %zu (%s after the first) loads take %.2g times as long. If they ask "
+		 "Since batch %zu (%s after the first) loads take %s times as long. If they ask "
 		 "for as much as before, the loader is not why.",
-		 shift->at, UNITS_TIME(ns), shift->after_ns / shift->before_ns);
+		 shift->at, UNITS_TIME(ns), UNITS_RATE(shift->after_ns / shift->before_ns));
 }
 
 static void samples_words(const struct report *report, char *buffer)
@@ -434,7 +438,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			split_words(report, buffer);
 		break;
 	case ADVICE_FIND_EVENT:
-		if (report->diagnosis.shift.at)
+		if (removed_is_shift(&report->diagnosis))
 			shift_words(report, buffer);
 		break;
 	case ADVICE_KEEP_OPEN:
