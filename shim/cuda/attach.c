@@ -32,8 +32,8 @@
  */
 static bool is_helper(void)
 {
-	static const char *const names[] = {"ncu", "nsys", "orted", "prted", "prterun", "mpirun",
-					    "mpiexec"};
+	static const char *const names[] = {"ncu",   "nsys",    "orted",  "orterun",
+					    "prted", "prterun", "mpirun", "mpiexec"};
 	const char *file = (const char *)getauxval(AT_EXECFN), *slash;
 
 	if (!file)

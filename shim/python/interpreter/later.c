@@ -47,9 +47,9 @@ static PyObject *modules_of_main(void)
 {
 	static struct api_name name = {"modules", NULL};
 	static PyObject *system; /* sys.__dict__ */
-	PyObject *string = api_name(&name);
+	PyObject *string = api_main_interpreter() ? api_name(&name) : NULL;
 
-	if (!string || !api_main_interpreter())
+	if (!string)
 		return NULL;
 	if (unlikely(!system))
 		system = api_get_path(api_module("sys"), "__dict__");

@@ -166,7 +166,7 @@ void torch_skip(const void *loader, uint64_t batches)
 
 static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	uint64_t begin_ns = clock_now_ns();
+	uint64_t begin_ns = clock_now_ns(), skipped = 0;
 	struct consumer_facts facts = {0};
 	OWNED PyObject *dataset = NULL;
 	PyObject *loader, *iterator;
@@ -177,6 +177,10 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 	if (activate_on())
 		handover_asks(0);
 	loader = api_argument(args, NULL, 0, NULL);
+	if (skip.loader == loader) {
+		skipped = skip.batches;
+		torch_skip(NULL, 0); /* another loader may get this one's address */
+	}
 	torch_set_loader(loader);
 	iterator = iterator_make(original, args, kwargs, begin_ns);
 	if (!iterator || !activate_on())
@@ -187,9 +191,8 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 	}
 	dataset = gather_facts(iterator, loader, length, &facts);
 	consumer = iterator_epoch(iterator, loader, &facts, begin_ns);
-	if (consumer && skip.loader == loader)
-		consumer->skip_left = skip.batches;
-	torch_skip(NULL, 0);
+	if (consumer)
+		consumer->skip_left = skipped;
 	return iterator;
 }
 
@@ -292,7 +295,8 @@ static void note_skipped(const struct consumer *consumer, uint64_t ns)
 	if (consumer->skip_left || ns < (uint64_t)NS_PER_S)
 		return;
 	text_add_number(&line, (int64_t)consumer->skip_count);
-	text_add(&line, " batches were loaded and thrown away to resume, in ");
+	text_join(&line, consumer->skip_count == 1 ? " batch was" : " batches were",
+		  " loaded and thrown away to resume, in ");
 	text_add_number(&line, (int64_t)(ns / NS_PER_S + 0.5));
 	text_add(&line, " s: begin the dataset where the checkpoint ended, or with Hugging Face's "
 			"Trainer from its start (ignore_data_skip=True)");

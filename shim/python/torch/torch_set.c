@@ -171,14 +171,14 @@ static bool set_sharing(int32_t wanted, struct text *note)
 	return args != NULL;
 }
 
-/* Asks as PyTorch does just after this, when it makes the iterator. */
+/* Asks what PyTorch, too, asks just after this, when it makes the iterator. */
 static int ask_device(void)
 {
 	PyObject *module = api_module("torch.accelerator") ?: api_module("torch.cuda");
 	OWNED PyObject *ask = module ? api_get_named(module, "is_available") : NULL;
 	OWNED PyObject *answer = ask ? py.PyObject_CallObject(ask, NULL) : NULL;
 
-	py.PyErr_Clear();
+	api_clear_run();
 	return answer ? py.PyObject_IsTrue(answer) : -1;
 }
 
