@@ -19,7 +19,8 @@
 
 #define MS UINT64_C(1000000)
 
-#define ROUND_MS     450 /* pause between commits; a record is in the second one */
+/* longest pause between commits; the second commit after an event has it at the latest */
+#define ROUND_MS     450
 #define GLANCE_MS    225 /* while asleep, the drain checks rings and processes this often */
 #define AGAIN_MS     100
 #define HURRY_MS     2     /* shortest pause between rounds, if rings fill fast */

@@ -11,7 +11,7 @@
 
 #define ASKER_MAX   16
 #define ITEM_MAX    128
-#define UNSEEN_MOST 2 /* items that unseen calls may have taken: the first and newest */
+#define UNSEEN_MOST 2 /* calls that are not seen take an asker's first and its newest item */
 /* longest pause between two checks of a queue that count as one wait; a check's length is added */
 #define AT_ONCE_NS  1000000
 #define WATCHED_MIN 8 /* batches that a thread gets before is_prefetching() judges it */

@@ -15,7 +15,7 @@ bool unit_can_read(const void *address)
 	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
 }
 
-/* Returns true in a decoder's call. longjmp() may leave old frames, even in freed stacks. */
+/* Returns true in a decoder's call. Frames that longjmp() left are known by a missing mark. */
 static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 {
 	for (const struct thread_frame *frame = thread->frame; frame > thread->frames; frame--) {

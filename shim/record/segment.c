@@ -182,7 +182,7 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	if (!own.count)
 		return NULL;
 	made = own.stacks & 1u << index;
-	/* One thread at a time, since blocks may be made by writing zeroes. */
+	/* One thread at a time: reserve() may write zeroes, which would erase another's data. */
 	if (!made && !atomic_exchange(&own.stack_grows, 1)) {
 		made = own.stacks & 1u << index ||
 		       reserve(segment, offsetof(struct dlprof_segment, stacks) +

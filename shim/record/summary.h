@@ -31,7 +31,7 @@ void summary_doubt(void);
 /* Keeps the account, if it is the longest one, for the program that execve() may start. */
 void summary_keep(const struct account *account);
 
-/* Ends the last batch's step. Until then, the account does not know the waits of that step. */
+/* Ends the last batch's step. Only now are the waits within that step in the account. */
 static inline void summary_wait_begin(struct account *account, uint64_t begin_ns)
 {
 	if (!account || !account->stepping)

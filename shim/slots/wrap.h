@@ -17,7 +17,7 @@
 #define WRAP_INSTANCE_MAX 8
 #define WRAP_ROW_MAX	  240
 
-/* What an instance calls. Arrays begin with instance 0 of all rows, often the only one used. */
+/* The real function behind a wrapper. A name has an instance for each library that defines it. */
 struct wrap_target {
 	void *real;	/* NULL: the instance is free. Written last, read without a lock */
 	void **slot;	/* slot bound lazily: `real` is ld.so's entry, which changes it */

@@ -69,7 +69,7 @@ static double gain_of(double share)
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
 }
 
-/* Returns the advice's row in `whatif`: of two rows, that of the larger gain. NO_ROW: no row. */
+/* Returns the row of `whatif` that predicts the advice's gain, the larger of two; or NO_ROW. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
 	/* 0 is the baseline, which predicts nothing for an advice. */

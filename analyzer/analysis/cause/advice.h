@@ -3,7 +3,8 @@
  * advice.h - chooses remedies for the causes found, and predicts the gain of each.
  *
  * Remedies of the first cause come first, then those of the second cause and other settings by
- * gain. A predicted gain must be at least ADVICE_GAIN; other gains are only bounded by the account.
+ * gain. An advice is dropped if its predicted gain is below ADVICE_GAIN. A gain that is not
+ * predicted is limited by the measured times only.
  */
 #pragma once
 

@@ -128,7 +128,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	/* If steps only queue work for the GPU, a long step waits for earlier ones. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
-	/* Batches pile up in a pause, and then the waits may come at another phase. */
+	/* Batches pile up in a long step. A period of waits may go on from another batch then. */
 	of_wait.breaks = &of_compute;
 	r = period_find(&of_wait, &ret->wait);
 	if (r == 0)
@@ -440,7 +440,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	stages_judge(stages && f->starved ? stages : &none, &facts, ret);
 }
 
-/* Returns the largest share of making iterators that may have chosen samples; 1: unknown. */
+/* Returns the most, as a share of making iterators, that choosing samples took; 1: unknown. */
 static double most_sampling(const struct batch_series *s, const struct finding *f,
 			    const struct lines *lines)
 {

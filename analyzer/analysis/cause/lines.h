@@ -193,7 +193,7 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio);
 
 /*
- * Returns the share of the loads' time in the function of the leading line; 0: no line leads.
+ * Returns the share of the loads' time in the function of their costliest line; 0: no line leads.
  * Without `with_calls` the line must be the user's, and must not call Python code that takes most
  * of its time.
  */

@@ -29,7 +29,7 @@ double removed_at_most(const struct remedied *v, enum advice_id id);
 double removed_needless(const struct remedied *v, enum advice_id id);
 
 /*
- * Returns the share that other programs cost, or 0 if cores are not short. They cost at most their
- * share of the cores, since loads need the rest even if they have all cores.
+ * Returns the share of the loads' time that ends if other programs stop, or 0 if cores are not
+ * short. It is never above the share of the cores that those programs use.
  */
 double removed_from_cores(const struct remedied *v);

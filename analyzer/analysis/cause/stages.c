@@ -318,7 +318,7 @@ static void price(struct view *v, struct stage_finding *f)
 		if (f->opener != STAGE_NOWHERE && v->stages->list[f->opener].capacity > 1)
 			f->wanted = v->stages->list[f->opener].capacity;
 		else if (calls_function(slow) && f->threads > 0)
-			f->wanted = f->threads; /* a map's calls run in the pool */
+			f->wanted = f->threads; /* map() runs its calls in this pool */
 		/* An interpreter runs one thread at a time, so more calls at once gain nothing. */
 		if (slow->kind != STAGE_PYTHON && v->stages->list[f->lead].kind != STAGE_PYTHON)
 			price_calls(v, f, f->wanted, next_of(v, f), &f->parallel);

@@ -89,7 +89,7 @@ enum gate_part {
 	GATE_PART_DECODE,
 	GATE_PART_COLLATE,
 	GATE_PART_OWN,     /* the dataset's own code, running */
-	GATE_PART_BLOCKED, /* the dataset's own code, not running */
+	GATE_PART_BLOCKED, /* the dataset's own code, its thread off the CPU */
 	GATE_PART_MAX
 };
 

@@ -160,7 +160,7 @@ static int try_long(struct search *s, const struct layout *layout, bool capped)
 
 	if (!s->events.list || layout->is_cut || (is_dense && most <= FOLD_MOST))
 		return 0;
-	/* The list also has events outside of the windows, so one segment is enough. */
+	/* Events outside of the windows are listed, too: only a layout by epochs is cut. */
 	r = events_long_period(&s->events, by_epoch ? layout->segments : &whole,
 			       by_epoch ? layout->segment_count : 1, capped,
 			       is_dense ? FOLD_MOST : 1, most, &found.period, &found.log_p);

@@ -11,7 +11,7 @@
 #include "analysis/ranks/window.h"
 #include "analysis/statistics/array.h"
 
-#define RANK_WINDOWS 8 /* with fewer wide windows, those at the ends count too much */
+#define RANK_WINDOWS 8 /* with fewer windows, the two incomplete ones at the ends count too much */
 
 #define RANK_GROUPS 64
 

@@ -60,7 +60,8 @@ double fold_log_gamma_tail(size_t shape, double sum);
 double fold_log_p(const struct fold_series *series, size_t period, double factor);
 
 /*
- * Returns (1 - r)/(1 + r), a factor on the evidence. r is the correlation of rows, one of them
- * shifted by half a period. Returns 1 for r <= .02, or fewer than 6 rows.
+ * Returns a factor, at most 1, that weakens the evidence for a period whose rows resemble each
+ * other: (1 - r)/(1 + r), where r correlates each row with the next one, shifted by half a period.
+ * Returns 1 for r <= .02, or fewer than 6 rows.
  */
 double fold_memory(const struct fold_series *series, size_t period);

@@ -108,7 +108,7 @@ int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
 		return stat->used_ns;
 	ns = (int64_t)used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
-	/* A smaller time is of another process: /proc and clock may be of two PID namespaces. */
+	/* A smaller time shows that /proc and the clock belong to different PID namespaces. */
 	if (ns < stat->used_ns)
 		return stat->used_ns;
 	return ns < most_ns ? ns : most_ns;

@@ -17,7 +17,7 @@ struct facts {
 
 struct process_row facts_process(const struct segment *segment);
 
-/* Returns a number that is unique in the process: start of its life in ns + the life's number. */
+/* Returns an id, unique in the loader's process: when the segment was made, in ns, + `number`. */
 int64_t facts_loader(const struct segment *segment, uint32_t number);
 
 /* Writes a process and, if it is the run's first process, the run. */

@@ -162,7 +162,7 @@ void home_failed(struct home *home, int error)
 	bool had_bytes = has_bytes(home->target);
 
 	home->error = error;
-	/* The database stays: a locked one will soon be free, a removed one is not made again. */
+	/* No local copy is made for a locked database, soon to be free, or a removed one. */
 	if (home->is_local || error == -ENOMEM || (error == -EBUSY && home->was_open) ||
 	    access(home->target, F_OK) < 0)
 		return;

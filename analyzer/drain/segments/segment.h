@@ -65,7 +65,7 @@ struct segment {
 		int64_t lost;
 		uint32_t notes_read;
 	} told;
-	struct { /* batches/totals.c: which of these the totals have */
+	struct { /* batches/totals.c: what of this segment was added to the totals */
 		bool folded;
 		uint64_t unlisted[2]; /* counts of segment_read_unlisted() */
 	} totals;

@@ -39,7 +39,7 @@ struct html_input {
 	size_t window_count;
 };
 
-/* Chooses windows of batches to draw one by one; returns their number. The caller reads `rows`. */
+/* Returns how many ranges of batches are drawn one by one. The caller then reads their `rows`. */
 size_t html_choose_windows(const struct batch_series *series, const struct finding *finding,
 			   struct html_window *ret);
 

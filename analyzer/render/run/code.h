@@ -42,13 +42,13 @@ bool code_add_named(const struct report *report, char *text, size_t size);
 /* Like code_add_named(), about a group's first line. That must have 10 %, plus its error. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
-/* Returns line `place`, from 0 to CODE_LINES - 1, for JSON. NULL: the place has no line. */
 struct code_line {
 	const struct line_share *share;
 	const char *phase;
 };
 #define CODE_MOST_LINES 16 /* for a group, and as many for its lines in other threads */
 #define CODE_LINES      (LINE_GROUP_MAX * 2 * CODE_MOST_LINES)
+/* Returns line `place`, from 0 to CODE_LINES - 1, for JSON. `share` is NULL if it has no line. */
 struct code_line code_line_at(const struct report *report, size_t place);
 
 struct doing;

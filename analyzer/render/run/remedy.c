@@ -186,7 +186,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* Names a group's first line. Returns false if there is none, or the cause names it. */
+/* Names a group's costliest line. Returns false if there is none, or Why names it. */
 static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
 	struct line_named named;
@@ -230,7 +230,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 {
 	const int32_t workers = workers_of(report, advice);
 	const struct whatif *whatif = &report->diagnosis.whatif;
-	/* A run without workers gains even by one, which loads beside the steps. */
+	/* The first worker gains even if storage is shared: it loads beside the steps. */
 	const bool may_be_shared = advice->id != ADVICE_USE_FEWER_WORKERS && advice->whatif >= 0 &&
 				   whatif->setups[WHATIF_BASELINE].workers > 0 &&
 				   whatif->outside_share >= WHATIF_OUTSIDE;

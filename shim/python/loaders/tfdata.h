@@ -12,7 +12,7 @@
 
 #include "slots/wrap.h"
 
-/* An iterator being made. `many`: one for each device, and another from which these take. */
+/* An iterator being made. `many`: one for each of several devices, and a source for these. */
 struct tfdata_making {
 	struct tfdata_making *outer;
 	struct thread *thread; /* NULL: unknown */

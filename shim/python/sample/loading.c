@@ -50,7 +50,7 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 		scope_load_end(thread, &load, samples, !batch);
 	else
 		scope_load_cancel(thread, &load);
-	/* A worker only loads, so Compose's wrappers may stay there. */
+	/* A worker only loads, so Compose's wrappers stay. Elsewhere they go after each load. */
 	if (!is_worker)
 		steps_load_end();
 	return batch;
