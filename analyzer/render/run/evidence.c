@@ -302,10 +302,8 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		break;
 	case CAUSE_TOO_MANY_THREADS:
 		page_append(text, size,
-			    " %.2g threads of each run or want to, %.2g of %" PRId32
-			    " workers, on %.3g cores.",
-			    r->facts->runnable_threads, r->threads, report->series.workers,
-			    report->series.cores);
+			    " %.2g threads of each run or want to, %.2g in all, on %.3g cores.",
+			    r->facts->runnable_threads, r->threads, report->series.cores);
 		break;
 	case CAUSE_TOO_MANY_WORKERS:
 		page_append(text, size, " %" PRId32 " workers on %.3g cores: a load takes %s",
