@@ -401,7 +401,7 @@ static bool begin_due(struct stage_call *call, uint32_t number, uintptr_t addres
 /* Not inlined, so that the usual call saves no registers. */
 static __attribute__((noinline)) uint16_t begin_rarely(struct stage_call *call, uint32_t number)
 {
-	if (!begin_due(call, number, (uintptr_t)call))
+	if (stage_is_named(number) && !begin_due(call, number, (uintptr_t)call))
 		stage_self.untimed++;
 	return (uint16_t)number;
 }
@@ -414,12 +414,16 @@ uint16_t stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t addr
 	return STAGE_NONE;
 }
 
-/* Returns the stage's sums if the call is not due to be timed, else NULL. */
-static inline struct stage_sums *sums_untimed(uint32_t number)
+/* Returns the sums of the object's stage if the call is not due to be timed, else NULL. */
+static inline struct stage_sums *find_untimed(const void *object, uint32_t *ret_number)
 {
-	struct stage_sums *sums = &stage_self.ledger->sums[number];
+	const uint32_t number = *ret_number = find_object(object);
+	struct stage_sums *sums;
 
-	if (unlikely(stage_self.life != thread_life) || unlikely(!sums->left))
+	if (!stage_is_named(number) || unlikely(stage_self.life != thread_life))
+		return NULL;
+	sums = &stage_self.ledger->sums[number];
+	if (unlikely(!sums->left))
 		return NULL;
 	sums->left--;
 	return sums;
@@ -427,12 +431,9 @@ static inline struct stage_sums *sums_untimed(uint32_t number)
 
 OFTEN uint16_t stage_begin(struct stage_call *call, const void *object)
 {
-	const uint32_t number = find_object(object);
-	struct stage_sums *sums;
+	uint32_t number;
+	struct stage_sums *sums = find_untimed(object, &number);
 
-	if (unlikely(!number) || unlikely(number == STAGE_UNNAMED))
-		return (uint16_t)number;
-	sums = sums_untimed(number);
 	if (unlikely(!sums))
 		return begin_rarely(call, number);
 	call->sums = sums;
@@ -444,14 +445,13 @@ OFTEN uint16_t stage_begin(struct stage_call *call, const void *object)
 
 OFTEN uint16_t stage_begin_leaf(struct stage_call *call, const void *object)
 {
-	const uint32_t number = find_object(object);
-	struct stage_sums *sums;
+	uint32_t number;
+	struct stage_sums *sums = find_untimed(object, &number);
 
-	if (unlikely(!number) || unlikely(number == STAGE_UNNAMED))
-		return (uint16_t)number;
-	sums = sums_untimed(number);
 	if (unlikely(!sums))
-		return stage_begin_at(call, (uint16_t)number, (uintptr_t)call);
+		return !stage_is_named(number)
+			       ? (uint16_t)number
+			       : stage_begin_at(call, (uint16_t)number, (uintptr_t)call);
 	/* Leaves are no queues. */
 	stage_add(&sums->values[STAGE_ELEMENTS], 1);
 	return STAGE_NONE;

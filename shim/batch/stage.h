@@ -85,6 +85,11 @@ uint16_t stage_of(const void *object);
 void stage_put(const void *object, uint16_t number);
 void stage_forget(const void *object);
 
+static inline bool stage_is_named(uint32_t number)
+{
+	return likely(number) && likely(number != STAGE_UNNAMED);
+}
+
 /*
  * Begin a call of an object, unless they return STAGE_NONE or STAGE_UNNAMED. stage_end() must
  * follow. A leaf is a call without others in it: if it is not timed, it is counted, and nothing
