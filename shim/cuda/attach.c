@@ -65,10 +65,11 @@ void attach_begin(void)
 	if (config.cuda == CONFIG_CUDA_OFF) {
 		state_begin(STATE_OFF);
 		state_note("cuda_reason", "DLPROF_CUDA=off");
-	} else if (state_mode() == STATE_NONE && environment_is_others(VARIABLE)) {
-		state_stand_down("CUDA_INJECTION64_PATH is another tool's");
-	} else if (is_profiled()) {
-		state_stand_down("NVIDIA's ncu profiles this process");
+	} else if (state_mode() == STATE_NONE) {
+		if (environment_is_others(VARIABLE))
+			state_stand_down("CUDA_INJECTION64_PATH is another tool's");
+		else if (is_profiled())
+			state_stand_down("NVIDIA's ncu profiles this process");
 	}
 }
 
