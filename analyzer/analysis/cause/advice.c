@@ -191,10 +191,7 @@ static bool applies(const struct remedied *v, enum advice_id id)
 		       (r->is_opened_by_all &&
 			load_read_share(loads) + load_decode_share(loads) >= PARSING_LEAST);
 	case ADVICE_FIND_EVENT:
-		return removed_is_shift(v->diagnosis) ||
-		       v->diagnosis->cause == CAUSE_ISOLATED_STALL ||
-		       (v->diagnosis->cause != CAUSE_LOADER_CAPACITY &&
-			v->diagnosis->second == CAUSE_ISOLATED_STALL);
+		return removed_is_shift(v->diagnosis) || removed_are_stalls(v->diagnosis);
 	case ADVICE_CHEAPER_STARTS:
 		/* If each batch makes a new iterator, persistent workers are the better advice. */
 		return v->finding->epoch_count < v->finding->batch_count ||
@@ -397,12 +394,12 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	/* Removing a known part of the loads goes before halving them, if it may gain as much. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
-	/* Needless work can be removed; decoding cannot be removed entirely. */
 	/* More workers would only do needless work side by side. */
 	if (preferred->id == ADVICE_KEEP_OPEN || preferred->id == ADVICE_SYNC_LESS ||
 	    preferred->id == ADVICE_WRITE_LESS || preferred->id == ADVICE_FAULT_LESS ||
 	    preferred->id == ADVICE_FIND_EVENT || preferred->id == ADVICE_SPLIT_FIRST)
 		return false;
+	/* Needless work can be removed; decoding cannot be removed entirely. */
 	if (is_waste[preferred->id])
 		return !is_whole(advice->id) &&
 		       1 + advice->gain > ALIKE * (1 + fmax(preferred->gain, preferred->high));

@@ -44,16 +44,21 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
 		return fmin(share, r->cpu_share + r->no_core_share);
+	/* At least half of the opening must happen in that function. */
 	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
 		return share;
 	return 0;
 }
 
+bool removed_are_stalls(const struct diagnosis *d)
+{
+	return d->cause == CAUSE_ISOLATED_STALL ||
+	       (d->cause != CAUSE_LOADER_CAPACITY && d->second == CAUSE_ISOLATED_STALL);
+}
+
 bool removed_is_shift(const struct diagnosis *d)
 {
-	return d->shift.at && d->grounds.asked_share >= GROUNDS_OUTSIDE &&
-	       (d->cause == CAUSE_LOADER_CAPACITY ||
-		(d->cause != CAUSE_ISOLATED_STALL && d->second != CAUSE_ISOLATED_STALL));
+	return d->shift.at && d->grounds.asked_share >= GROUNDS_OUTSIDE && !removed_are_stalls(d);
 }
 
 double removed_by(const struct remedied *v, enum advice_id id)

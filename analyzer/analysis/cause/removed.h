@@ -16,7 +16,8 @@ struct remedied {
 
 double removed_by(const struct remedied *v, enum advice_id id);
 
-/* Returns true if ADVICE_FIND_EVENT is about loads that became longer, not single stalls. */
+/* Return true if ADVICE_FIND_EVENT is about single stalls, or about loads that became longer. */
+bool removed_are_stalls(const struct diagnosis *d);
 bool removed_is_shift(const struct diagnosis *d);
 
 /*
