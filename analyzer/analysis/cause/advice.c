@@ -22,7 +22,8 @@
 #define FEW_TENSORS    0.5 /* a batch has no tensors if there are fewer than this on average */
 #define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
 #define MUCH_MORE      1.5   /* a gain is much more if it is this many times another gain */
-#define WASTE_GAIN     0.5 /* needless work goes before neighbours if its gain is not smaller */
+/* removing needless work goes before stopping other programs if it gains at least this */
+#define WASTE_GAIN     0.5
 #define NO_ROW         (-1)
 
 const char *const advice_names[ADVICE_MAX] = {
@@ -53,7 +54,7 @@ static const enum advice_id PREFERRED[CAUSE_MAX][REMEDIES] = {
 #undef REMEDY
 };
 
-/* The replay predicts these settings for every run, whatever its cause is. */
+/* These settings are advised whatever the run's cause is, if the replay predicts a gain. */
 static const enum advice_id OTHERS[] = {
 	ADVICE_MORE_LOADER_CAPACITY,
 	ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
@@ -69,10 +70,10 @@ static double gain_of(double share)
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
 }
 
-/* Returns the row of `whatif` that predicts the advice's gain, the larger of two; or NO_ROW. */
+/* Returns which prediction in `whatif` gives the advice's gain (of two, the larger), or NO_ROW. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
-	/* 0 is the baseline, which predicts nothing for an advice. */
+	/* 0 (WHATIF_BASELINE) stands for no prediction. */
 	static const int rows[ADVICE_MAX] = {
 		[ADVICE_MORE_LOADER_CAPACITY] = WHATIF_MORE_WORKERS,
 		[ADVICE_PREFETCH_OR_IN_ORDER_FALSE] = WHATIF_IN_ORDER_FALSE,
@@ -97,7 +98,7 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 	return rows[id] ? rows[id] : NO_ROW;
 }
 
-/* Returns false if a gain would be shown as "1.00x", or if its range includes 1. */
+/* Returns false if there may be no gain: the range of predicted rates includes the run's rate. */
 static bool is_sure(const struct whatif *whatif, int row)
 {
 	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
@@ -106,7 +107,7 @@ static bool is_sure(const struct whatif *whatif, int row)
 					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
 }
 
-/* Returns true if workers are threads that compute: more threads may not help. */
+/* Returns true if workers are threads that compute: then more of them may only share the GIL. */
 static bool is_held(const struct remedied *v)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -236,7 +237,7 @@ static int price_part(const struct remedied *v, double share, struct advice *ret
 	return r;
 }
 
-/* Raises the upper end of the gain's range to the gain without `part` of the loads' time. */
+/* Raises ret->high to the gain of loads that take `part` of their time less. */
 static int widen(const struct remedied *v, double part, struct advice *ret)
 {
 	struct advice all = {.gain = NAN};
@@ -271,7 +272,7 @@ static double share_of_pauses(const struct diagnosis *d)
 	       share_of_cause(d, CAUSE_LOGGING);
 }
 
-/* Returns the largest gain of an advice; NAN: moving work out also shortens steps, by how much? */
+/* Returns the largest gain of an advice. NAN: not known, because it also shortens steps. */
 static double most_of(const struct finding *f, enum advice_id id)
 {
 	if (id == ADVICE_PERSISTENT_WORKERS || id == ADVICE_CHEAPER_STARTS)
@@ -280,7 +281,7 @@ static double most_of(const struct finding *f, enum advice_id id)
 	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_max - 1;
 }
 
-/* Returns true if an advice needs no prediction: most_of() then bounds its gain. */
+/* Returns true if an advice may be given without a predicted gain: most_of() bounds its gain. */
 static bool is_plain(const struct diagnosis *d, enum advice_id id)
 {
 	if (id == ADVICE_USE_FEWER_WORKERS)
@@ -290,8 +291,8 @@ static bool is_plain(const struct diagnosis *d, enum advice_id id)
 }
 
 /*
- * Sets the gain of an advice: predicted, or replayed without a part of the loads, or an upper
- * bound. NAN: nothing to gain.
+ * Sets the gain of an advice. It is a row of `whatif`, or the gain of a replay whose loads are
+ * shorter, or an upper bound. NAN: nothing to gain.
  */
 static int price(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
@@ -314,7 +315,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		return 0;
 	}
 	part = removed_by(v, id);
-	/* The prediction halves whole loads; half of their CPU time may be much less than that. */
+	/* WHATIF_LOAD_HALF halves whole loads. Halving only their CPU time may save much less. */
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
 		row = NO_ROW;
 	if (row != NO_ROW && !isnan(whatif->gain[row])) {
@@ -323,7 +324,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 			take_gain(whatif_gain_of(whatif, row), ret);
 			return widen_to_function(v, id, ret);
 		}
-		/* Data that is not sent need not be made either, which no prediction includes. */
+		/* These may gain more: what is not sent need not be made, which is not replayed. */
 		if (id != ADVICE_SEND_LESS &&
 		    !(id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0))
 			return 0;
@@ -332,7 +333,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		r = price_part(v, part, ret);
 		if (r == 0)
 			r = widen(v, removed_needless(v, id), ret);
-		/* All of a mapped file may be needed; workers may read parts of the same files. */
+		/* Perhaps all pages are needed, or workers read different parts of a file. */
 		if (id == ADVICE_FAULT_LESS ||
 		    (id == ADVICE_SPLIT_FIRST && !v->diagnosis->grounds.is_decoded_by_all))
 			ret->low = 0;
@@ -381,7 +382,7 @@ static bool is_much_waste(const struct advice *advice)
 	return is_waste[advice->id] && advice->gain >= WASTE_GAIN;
 }
 
-/* Returns true if `advice` goes first. Predicted gains go before assumed or unknown gains. */
+/* Returns true if `advice` goes before `preferred`, which is before it in the list now. */
 static bool is_better(const struct advice *advice, const struct advice *preferred)
 {
 	if (advice->is_ideal || preferred->is_ideal)
@@ -391,22 +392,22 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH || advice->id == ADVICE_CHEAPER_STAGE ||
 	    (advice->id == ADVICE_OWN_CORES && is_much_waste(preferred)))
 		return false;
-	/* Removing a known part of the loads goes before halving them, if it may gain as much. */
+	/* To remove a known part of the loads is easier than to halve them: so it goes first. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
-	/* More workers would only do needless work side by side. */
+	/* These remove needless work, which more workers would only do side by side. */
 	if (preferred->id == ADVICE_KEEP_OPEN || preferred->id == ADVICE_SYNC_LESS ||
 	    preferred->id == ADVICE_WRITE_LESS || preferred->id == ADVICE_FAULT_LESS ||
 	    preferred->id == ADVICE_FIND_EVENT || preferred->id == ADVICE_SPLIT_FIRST)
 		return false;
-	/* Needless work can be removed; decoding cannot be removed entirely. */
+	/* Needless work can be removed. Other work, such as decoding, cannot be, not entirely. */
 	if (is_waste[preferred->id])
 		return !is_whole(advice->id) &&
 		       1 + advice->gain > ALIKE * (1 + fmax(preferred->gain, preferred->high));
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/* Inserts an advice by its gain. A bound by ideal input does not displace the first remedy. */
+/* Inserts an advice by its gain. If the first remedy's gain is an upper bound, it stays first. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;
@@ -437,7 +438,7 @@ static int add_step(const struct remedied *v, enum advice_id id, struct advice_l
 	return r;
 }
 
-/* The advice to look closer is added only if there is no other advice. */
+/* Adds the remedies of a cause. ADVICE_INSPECT_x is added only if there is no other advice. */
 static int add_remedies(const struct remedied *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;
@@ -469,7 +470,7 @@ static int add_parts(const struct remedied *v, struct advice_list *list)
 	    load_decode_share(loads) >=
 	    (removed_needless(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
 		r = add_step(v, ADVICE_DECODE_BOUND, list);
-	/* If too much of a file is read already, reading it whole would be wrong advice. */
+	/* "Read whole files" would be wrong where loads already read more than they need. */
 	if (r == 0 && load_read_share(loads) >= LOAD_LEAST &&
 	    (load_opens_most(loads) || !load_reads_small(loads) || !applies(v, ADVICE_READ_LESS)))
 		r = add_step(v,
@@ -496,7 +497,7 @@ static int add_others(const struct remedied *v, struct advice_list *list)
 	return r;
 }
 
-/* Copies from pinned memory can run beside kernels. No other remedy saves this time. */
+/* Advises pinned memory: copies from it can run beside kernels, copies from other memory cannot. */
 static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 {
 	struct advice advice = {ADVICE_PAGEABLE_H2D, NO_ROW, NAN, NAN, NAN, false};
@@ -507,7 +508,7 @@ static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 	insert(list, &advice);
 }
 
-/* A full list drops its last remedy. */
+/* Inserts an advice at index `at`. A full list loses its last remedy. */
 static void put_at(size_t at, const struct advice *advice, struct advice_list *list)
 {
 	list->count -= list->count == ADVICE_MOST;
@@ -525,8 +526,8 @@ static void add_step_line(const struct remedied *v, struct advice_list *list)
 }
 
 /*
- * Adds advice only if the GPU idles longer for lack of work from the host than for lack of data.
- * Where the training starves, too, a remedy with a gain goes first.
+ * Adds an advice if the GPU mostly idles because the host gives it no work (gpu_use.h). If the
+ * training also starves, the list's first remedy with a gain goes before this advice.
  */
 static void add_lack(const struct remedied *v, struct advice_list *list)
 {
@@ -568,7 +569,7 @@ static enum useless why(const struct remedied *v, enum whatif_id id)
 	return USELESS_OTHER_LIMIT;
 }
 
-/* Returns true if shorter loads would not help, as batches are ready or iterators take the time. */
+/* Returns true if shorter loads would not help, as the training waits for something else. */
 static bool is_not_about_loads(const struct remedied *v)
 {
 	enum cause cause = v->diagnosis->cause;
@@ -595,8 +596,8 @@ static void add_useless(const struct remedied *v, struct advice_list *list)
 }
 
 /*
- * Without workers, advises less CPU first if one of the user's functions takes most of the loads'
- * time and workers would gain little more.
+ * Where "use workers" comes first, puts "less CPU per batch" before it if one of the user's
+ * functions takes most of the loads' time and workers would gain little more.
  */
 static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 {

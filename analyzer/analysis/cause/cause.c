@@ -15,9 +15,9 @@
 
 #define EXCESS_SHARE      0.5 /* an event exceeds the median by at least this share of the median */
 #define EXCESS_FLOOR_NS   2e6
-#define FEWER_CORES       2    /* try fewer workers if each core has at least this many */
+#define FEWER_CORES       2    /* fewer workers are tried if each core has at least this many */
 #define LOGGING_LEAST     0.05 /* logging is a cause if it takes at least this share of the time */
-#define ACCUMULATED_MOST  16   /* gradient accumulation has at most this many batches a long step */
+#define ACCUMULATED_MOST  16   /* gradients are accumulated over at most this many batches */
 /* long steps are gradient accumulation only if they take this share of all steps' time */
 #define ACCUMULATED_SHARE 0.4
 /* a first epoch is cold only if loads are off the CPU for this share of its excess time */
@@ -33,7 +33,7 @@ const char *const cause_names[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* Events are values that exceed the median by EXCESS_SHARE of the median, plus `floor_ns`. */
+/* Asks for values above the median by EXCESS_SHARE of the median, plus `floor_ns`. */
 static struct events_query excess(const struct batch_series *s, const float *values,
 				  double floor_ns, double median_ns)
 {
@@ -53,8 +53,8 @@ static struct events_query excess(const struct batch_series *s, const float *val
 }
 
 /*
- * Lists the steps' times without the GPU's busy time, because a host that waits for a busy GPU
- * stops nothing. Without the GPU's clock, *ret is NULL.
+ * Lists for how long of each step the GPU was not busy: a step that waits for a busy GPU is no
+ * pause. *ret is NULL if the GPU's times are unknown.
  */
 static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
 {
@@ -72,7 +72,7 @@ static int list_others(const struct batch_series *s, const struct finding *f, fl
 	return 0;
 }
 
-/* Returns true if loads beside slow ones are nearly as slow, as with samples sorted by size. */
+/* Returns true if loads just before or after slow loads are nearly as slow: samples are sorted. */
 static bool is_gradual(const struct events_query *q)
 {
 	const struct batch_series *s = q->series;
@@ -128,7 +128,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	/* If steps only queue work for the GPU, a long step waits for earlier ones. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
-	/* Batches pile up in a long step. A period of waits may go on from another batch then. */
+	/* Batches pile up in a long step, so waits may go on at another phase of their period. */
 	of_wait.breaks = &of_compute;
 	r = period_find(&of_wait, &ret->wait);
 	if (r == 0)
@@ -150,8 +150,8 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 }
 
 /*
- * Returns the share that loads use of the cores that other programs leave free. Programs that loads
- * start count as loads here, though they are measured as other programs.
+ * Returns which share of the cores that other programs leave free the loads use. CPU time of
+ * programs that loads start was measured as other programs', but counts for the loads here.
  */
 static double cpu_share(const struct batch_series *s, const struct finding *f,
 			const struct load_facts *facts)
@@ -169,7 +169,7 @@ static double cpu_share(const struct batch_series *s, const struct finding *f,
 	       fmin(free_cores, s->cores);
 }
 
-/* Returns false if loads compute or want a core: then they do not wait for cold storage. */
+/* Returns false if loads compute or wait for a core, so that storage cannot explain their time. */
 static bool may_be_cold(const struct batch_series *s, const struct finding *f,
 			const struct diagnosis *d)
 {
@@ -180,8 +180,8 @@ static bool may_be_cold(const struct batch_series *s, const struct finding *f,
 }
 
 /*
- * Returns true if loads wait for another process or machine, and hardly for a core. The CPU time
- * of other programs may be that of the process that they wait for.
+ * Returns true if loads wait for another process or machine, and hardly for a core. If that process
+ * is on this machine, its CPU time was measured as other programs'.
  */
 static bool is_waiting_outside(const struct grounds *r)
 {
@@ -216,7 +216,7 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Returns true if fewer workers, each with a core of its own, are to be replayed. */
+/* Returns true if a run with fewer workers, each on a core of its own, should be replayed. */
 static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosis *d)
 {
 	return d->grounds.is_crowded && isnan(d->whatif.gain[WHATIF_FEWER_WORKERS]) &&
@@ -229,8 +229,8 @@ static bool has_many_workers(const struct batch_series *s)
 }
 
 /*
- * Returns true if fewer workers are surely faster. If nothing can be predicted, the loads must
- * crowd the cores, and half of the workers must be enough.
+ * Returns true if the replay with fewer workers is faster, beyond its error. If no replay is
+ * possible, returns true if loads crowd the cores and half of the workers would be enough.
  */
 static bool should_be_fewer(const struct batch_series *s, const struct finding *f,
 			    const struct diagnosis *d)
@@ -254,7 +254,7 @@ static enum cause with_fewer(const struct batch_series *s, const struct finding 
 		       : cause;
 }
 
-/* From entry `first` on, the list is sorted by cost. Costs of the same cause are summed. */
+/* Adds a cost. The list is sorted by cost from entry `first` on; a cause's costs are summed. */
 static void insert_cause(struct diagnosis *d, size_t first, enum cause cause, double ns,
 			 double time_ns)
 {
@@ -299,9 +299,9 @@ static double logging_ns(const struct cause_input *input)
 }
 
 /*
- * Returns the time of the line that leads in the steps, less its error. Steps whose parts are known
- * are left out, as their longest line is often the backward pass. So is the host's time beside a
- * GPU, as it may be waiting for the GPU.
+ * Returns the time that steps spend on lines_of_step(), less its error, or 0. Returns 0 also if the
+ * steps' parts are known, as the longest line is often the backward pass, or if a GPU is used, as
+ * the line may only be waiting for it.
  */
 static double step_line_ns(const struct finding *f, const struct cause_input *input)
 {
@@ -313,8 +313,8 @@ static double step_line_ns(const struct finding *f, const struct cause_input *in
 }
 
 /*
- * Long steps that a save, logging or the leading line explains count only once. Where the training
- * mostly waits for data, all causes of waiting come first.
+ * Adds the causes that lengthen steps. Time of saving and of logging counts as such, and not again
+ * as long steps. If the verdict is HIGHLY, all causes of waiting stay before these causes.
  */
 static void add_pauses(const struct finding *f, const struct cause_input *input,
 		       struct diagnosis *d)
@@ -348,12 +348,12 @@ static double later_setup_ns(const struct batch_series *s)
 	return ns;
 }
 
-/* Choosing samples at an epoch's start counts as a cause of its own. */
+/* Adds the epochs' starts as a cause. Choosing samples meanwhile is a cause of its own. */
 static void add_starts(const struct batch_series *s, const struct finding *f,
 		       const struct lines *lines, struct diagnosis *d)
 {
 	const double *part_ns = f->account.part_ns, time_ns = f->account.time_ns;
-	/* Choosing in the sampler's __iter__() is in no record, only in stack samples. */
+	/* If __iter__() of the sampler chooses samples, only stack samples show it, no record. */
 	const double sampling_ns =
 		fmax(f->account.start_sampling_ns,
 		     lines && lines->least_sampling > 0
@@ -426,7 +426,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	static const struct stages none;
 	size_t next = 0;
 	const struct account_restart restart = account_restart(s, &next, INT32_MAX);
-	/* Making and destroying iterators counts as steps, because no faster stage shortens it. */
+	/* To make and destroy iterators counts as step_ns: no faster stage makes it shorter. */
 	const double restart_ns = restart.start_ns + restart.end_ns;
 	const struct stages_facts facts = {
 		.wait_ns = fmax(f->own.wait_ns - restart_ns, 0) / (double)f->own.count,
@@ -440,7 +440,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	stages_judge(stages && f->starved ? stages : &none, &facts, ret);
 }
 
-/* Returns the most, as a share of making iterators, that choosing samples took; 1: unknown. */
+/* Returns the largest share of making iterators that can have been choosing samples; 1: unknown. */
 static double most_sampling(const struct batch_series *s, const struct finding *f,
 			    const struct lines *lines)
 {
@@ -500,7 +500,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 		if (r == 0 && may_be_uncrowded(s, ret))
 			r = whatif_uncrowd(s, f, ret->grounds.unseen_share, &ret->whatif);
 	}
-	/* There is no cause without a verdict, or if perhaps another thread waited. */
+	/* No cause is given without a verdict, or if perhaps another thread did the waiting. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
 		list_causes(s, f, input, &split, ret);
 	if (ret->cause == CAUSE_TOO_MANY_WORKERS && ret->whatif.gap != WHATIF_GAP_NONE)

@@ -2,9 +2,9 @@
 /*
  * cause.h - finds why the loop waits, or what else is wrong if it does not wait.
  *
- * The cause is the mechanism that costs most of the account's time (account.h, split.h). Pauses of
- * the training belong to its steps. They are the cause only if the run does not starve, or if they
- * cost five times as much as any waiting.
+ * The cause is what costs most of the account's time (account.h, split.h). Pauses of the training,
+ * which are part of its steps, are the cause only if the run does not starve, or if they cost five
+ * times as much as any waiting.
  */
 #pragma once
 
@@ -14,11 +14,11 @@
 /* a second cause is named if it costs at least this share of the first cause's cost */
 #define CAUSE_SECOND     (1.0 / 3)
 
-/* Finds the causes, and gives advice. `input` may be NULL. */
+/* Finds the causes of waiting and of long steps, and gives advice. `input` may be NULL. */
 int cause_find(const struct batch_series *series, const struct finding *finding,
 	       const struct cause_input *input, struct diagnosis *ret);
 
-/* Gives no advice, and predicts only what a cause depends on; nothing if `input` is NULL. */
+/* Does the same without advice, and replays only settings that decide between causes. */
 int cause_find_bare(const struct batch_series *series, const struct finding *finding,
 		    const struct cause_input *input, struct diagnosis *ret);
 

@@ -42,7 +42,7 @@ enum useless {
 	USELESS_CORES_ARE_USED,
 	USELESS_WORKERS_NEVER_IDLE, /* no worker ever idles, so a longer queue would not fill */
 	USELESS_NOTHING_BEHIND,     /* no later batch is finished while the training waits */
-	USELESS_OTHER_LIMIT,        /* the replay shows no gain for another reason */
+	USELESS_OTHER_LIMIT,        /* the replay shows no gain, for a reason not listed here */
 	USELESS_MAX
 };
 
@@ -57,8 +57,8 @@ struct advice {
 	int whatif;       /* prediction that gave the gain, as enum whatif_id; -1: none */
 	double gain;      /* NAN: unknown */
 	double low, high; /* 95 % range of the gain; NAN: unknown */
-	bool is_ideal;    /* the gain is an upper bound: of no waits, or of no epoch starts */
-	bool is_open;     /* `high` is the gain without the loads' leading function */
+	bool is_ideal;    /* the gain is an upper bound, as if no time were spent waiting */
+	bool is_open;     /* `high` supposes loads without the function that takes most of them */
 };
 
 struct advice_list {
@@ -71,7 +71,7 @@ struct advice_list {
 	size_t useless_count;
 };
 
-/* See grounds.h. NAN, 0 and false: not observed. */
+/* Observations that decide between causes (grounds.h). NAN, 0 and false: not observed. */
 struct grounds {
 	int32_t loading; /* workers that loaded batches; -1: unknown */
 	struct {
@@ -82,58 +82,57 @@ struct grounds {
 	} samples;
 	struct grounds_growth {
 		bool found;
-		bool in_epoch; /* loads grow in the course of each epoch, and start short again */
-		/* mean load in the first and last quarter; 0: too few loads */
-		double first_ns, last_ns;
+		bool in_epoch; /* loads grow within each epoch, not over the whole run */
+		double first_ns, last_ns; /* mean load in the first and in the last quarter */
 	} growth;
 	struct {
-		double count; /* descriptors in a batch */
+		double count; /* file descriptors of a batch's tensors, fetched from its worker */
 		double each_ns;
-		double share;     /* share of the receiving time spent fetching descriptors */
-		double cpu_share; /* share of fetching in which the training's process used a CPU */
+		double share;     /* share of the receiving time that fetching them takes */
+		double cpu_share; /* share of that time in which the training used a CPU */
 	} fetch;
 	struct {
 		bool found;
 		char name[16];
 		double cpu_ns; /* CPU time of the thread that holds the interpreter; NAN: unknown */
-		double share;  /* share of the waits in which it held the interpreter, or NAN */
-		bool is_line;  /* stack samples show the thread's line of code */
+		double share;  /* share of the waits in which that thread held it; NAN: unknown */
+		bool is_line;  /* stack samples show what line of code that thread was in */
 	} holder;
 	bool is_own_code; /* loads compute, half of their time in one of the user's functions */
 	struct {
-		size_t first, last; /* batches without waits at the run's start, or at its end */
+		size_t first, last; /* number of first, or last, batches of the run without waits */
 	} calm;
-	double threads;       /* runnable threads of all workers, if too many; else NAN */
-	double cores_allowed; /* cores that the workers may use, if too few; else NAN */
-	double cores_there;   /* cores that the training may use, or could at its start */
+	double threads;       /* number of all workers' runnable threads; NAN: not too many */
+	double cores_allowed; /* number of cores that workers may use; NAN: not too few */
+	double cores_there;   /* number of cores that the training may use, or could at its start */
 	double loading_share;
-	double shared_per_s; /* limit on batches a second of all workers; NAN: none found */
+	double shared_per_s; /* batches a second at which all workers meet a limit; NAN: no limit */
 	double lock_share;
 	double asked_share; /* share of the loads' time waiting for another process or machine */
 	double piped_share; /* share of the loads' time waiting for a pipe or a program */
 	double sync_share;
 	double fault_share; /* share of the loads' time waiting for pages of mapped files */
-	double write_share; /* share of the loads' time waiting to write to one pipe or terminal,
-			     * which all workers seem to share; 0: less than matters */
+	double write_share; /* share of the loads' time waiting to write to a pipe or terminal that
+			     * all workers seem to share; 0: too little to matter */
 	bool starts_programs; /* loads start programs, which use a good part of a core */
-	/* loads wait for pipes, and a process of the training needs nearly all of a core */
+	/* loads wait for an answer by a pipe, and a helper process needs nearly a whole core */
 	bool is_helper_busy;
 	double unseen_share;
-	bool is_crowded;      /* twice as many workers as cores, and loads mostly off the CPU */
+	bool is_crowded;      /* two workers or more a core, and loads mostly off the CPU */
 	double storage_share; /* share of the loads' time spent opening and reading files */
 	double cpu_share;
 	double no_core_share;
 	double read_again;      /* bytes read or inflated for each byte of a batch */
 	double decoded_again;   /* bytes of decoded images (3 a pixel) for each byte of a batch */
-	double drawn;           /* images decoded for each sample, if some seem needless; else 0 */
-	bool is_decoded_by_all; /* each worker decodes all samples of the stream */
-	bool is_opened_by_all;  /* each worker opens the same files of a stream in each epoch */
-	/* share of the loads' time that makes connections or readers to keep; 0: too little */
+	double drawn;           /* images decoded for each sample; 0: each of them seems needed */
+	bool is_decoded_by_all; /* each worker decodes all samples of an iterable dataset */
+	bool is_opened_by_all;  /* each worker opens all files of an iterable dataset */
+	/* share of the loads' time making connections or readers that could be kept; 0: little */
 	double making_share;
 	bool is_managed;        /* at least half of the loads' time waits for a Manager */
 	double tensors;
 	bool is_memory_short;
-	const struct load_facts *facts; /* facts used for the members above; NULL: unknown */
+	const struct load_facts *facts; /* what the members above were found in; NULL: unknown */
 };
 
 struct diagnosis {
@@ -143,26 +142,26 @@ struct diagnosis {
 	size_t cause_count; /* 0: no cause costs enough to be reported */
 	struct period wait, compute, load;
 	struct timer wait_timer, compute_timer;
-	double compute_share; /* share of all time that the periodic long steps cost */
-	bool steps_only;      /* `compute` was found in wait + compute, which are not known apart */
+	double compute_share; /* share of all time by which periodic long steps lengthen the run */
+	bool steps_only;      /* `compute` is the period of wait + compute, not known apart */
 	struct slow_workers slow;
 	struct uneven uneven;
 	struct skipped skipped;
 	struct cold cold;
 	struct shift shift;
 	double cpu_share;         /* share of the cores' time that the workers use; NAN: unknown */
-	double start_sampling_ns; /* time in which epoch starts chose samples; 0: not a cause */
-	double queued_share;      /* share of the waiting during which other batches were ready */
+	double start_sampling_ns; /* time of choosing samples at epoch starts; 0: not a cause */
+	double queued_share;      /* share of the waiting during which later batches were ready */
 	struct whatif whatif;
 	struct boot boot;
 	struct advice_list advice;
 	struct grounds grounds;
-	struct stage_finding stages; /* found only for a loader that is made of stages */
+	struct stage_finding stages; /* only of a loader that is made of stages */
 };
 
 struct lines;
 
-/* Settings that some loaders lack. */
+/* Settings that not every loader has. */
 enum loader_option {
 	OPTION_PREFETCH = 1 << 0,   /* how many batches to load ahead */
 	OPTION_PERSISTENT = 1 << 1, /* workers that stay from one epoch to the next */
@@ -170,12 +169,12 @@ enum loader_option {
 	OPTION_ALL = OPTION_PREFETCH | OPTION_PERSISTENT | OPTION_SHARING,
 };
 
-/* A sample's longest load in ns, and how often it was among the slowest. */
+/* A sample of the dataset: its longest load, and how often it was among the slowest samples. */
 struct slow_sample {
 	double ns, count;
 };
 
-/* NULL: unknown. */
+/* What is known beside the batches. NULL: not recorded. */
 struct cause_input {
 	const struct gpu_use *gpu;
 	const struct load_times *loads;
@@ -187,7 +186,7 @@ struct cause_input {
 	const struct step_parts *step;
 	const struct slow_sample *samples;
 	size_t sample_count;
-	unsigned lacks; /* bits of enum loader_option */
+	unsigned lacks; /* settings that the loader does not have: bits of enum loader_option */
 	bool is_threads;
 	bool has_gpu; /* a GPU is used, so a line of code may only be waiting for it */
 };

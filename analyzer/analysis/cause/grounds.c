@@ -15,58 +15,58 @@
 #define GROWTH_FEWEST   16   /* growth is not looked for if a part has fewer loads */
 /* loads grow if the mean of the last quarter is at least this many times the first quarter's */
 #define GROWTH_FACTOR   1.5
-/* a part rises if its mean load time is at least this many times the mean of the part before */
+/* a part is longer than the part before if its mean load is at least this many times as long */
 #define GROWTH_STEP     1.03
-#define GROWTH_STEPS    5   /* loads grow only if this many parts or more rise (GROWTH_STEP) */
-/* fetching descriptors is a cause only if it takes at least this share of the receiving time */
+#define GROWTH_STEPS    5   /* loads grow only if this many parts are longer than the one before */
+/* fetching tensors' descriptors is a cause only if it takes this share of the receiving time */
 #define FETCH_SHARE     0.5
 #define FETCH_LEAST_NS  1e6
 #define FETCH_CPU_MOST  0.5
 /* fetching is a cause only if loads take at least this share of the workers' time */
 #define FETCH_BUSY      0.5
-/* the main thread waits for a GIL holder if one is seen in at least this share of its waits */
+/* the main thread waits for the GIL if another thread holds it in this share of its waits */
 #define HELD_SHARE      0.5
 #define HELD_SAMPLES    30
 /* without stack samples, a thread is a GIL holder if it uses a CPU for this share of the time */
 #define HELD_CPU        0.25
-#define SLOW_AGAIN      0.5 /* slow samples are ignored if slow in a smaller share of the epochs */
+#define SLOW_AGAIN      0.5 /* a sample is ignored if it is slow in a smaller share of epochs */
 /* workers have too many threads if each worker has at least this many runnable threads */
 #define THREADS_LEAST   2.0
 #define THREADS_CROWD   2.0 /* threads are too many only if each core has this many runnable ones */
 /* workers are too many if each core has at least this many */
 #define CROWD           2.0
-#define CROWD_UNSEEN    0.5 /* loads of too many workers wait, in no seen call, for this share */
+/* loads of too many workers are off the CPU, without an observed call, for at least this share */
+#define CROWD_UNSEEN    0.5
 /* workers have too few cores if they may use at most this share of the machine's cores */
 #define NARROW          0.5
-#define NARROW_FULL     0.85 /* workers have too few cores only if these are used for this share */
+#define NARROW_FULL     0.85 /* workers with too few cores use them for this share of the time */
 /* memory is short if loads are off the CPU, in no observed call, for at least this share */
 #define PAGING          0.33
-#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or at this many faults a sample */
+#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or with so many faults a sample */
 /* workers write to one pipe if waits for it take as long as all loads of this many workers */
 #define WRITERS         1.2
-/* a helper answers if loads wait to read from pipes this part of what they wait to write */
+/* a single worker writes to a helper if reading pipes takes this part of the time of writing */
 #define ANSWERED        0.1
 #define HELPER_BUSY     0.8  /* a helper process is busy if it wants at least this part of a core */
 /* a helper that wants more cores than this has several threads */
 #define HELPER_ONE      1.3
 /* making objects is the cause if it takes at least this share */
 #define MAKING_LEAST    0.4
-#define MAKING_MOST     0.9 /* if loads make objects for longer, constructors read their data */
-#define REOPENED_PART   0.5 /* a file is reopened only if this share of all openings are its own */
+#define MAKING_MOST     0.9 /* above this share, constructors seem to read the data, too */
+#define REOPENED_PART   0.5 /* files are reopened if this share of openings are of a known file */
 /* the user's own code is the cause if one of its functions takes at least this share */
 #define OWN_LEAST       0.5
 #define OWN_CPU         0.8 /* own code is the cause only if loads want a CPU for this share */
 #define OWN_DECODED     0.4 /* own code is the cause only if decoding takes a smaller share */
-/* images seem needless if this many are decoded for a sample, and bytes for a byte of a batch */
-#define DRAWN_LEAST     3.0
-#define DRAWN_BYTES     2.0
-/* samples are drawn until one fits if their images vary by this share of what chance gives */
+#define DRAWN_LEAST     3.0  /* images are needless only if a sample decodes at least this many */
+#define DRAWN_BYTES     2.0  /* and only if a byte of a batch decodes at least this many bytes */
+/* images are needless only if their number varies by this share of the deviation in is_drawn() */
 #define DRAWN_SPREAD    0.75
 /* The run is cut into parts. Some parts at its start or end may be calm: they hardly wait. */
 #define CALM_PARTS      32
 #define CALM_FEWEST     8   /* calm parts are not looked for if a part has fewer batches */
-#define CALM_LEAST      0.2 /* calm parts, and the others, must be at least this share of all */
-#define CALM_WAIT       0.1 /* a calm part waits at most this share of what the other parts wait */
+#define CALM_LEAST      0.2 /* at least this share of the parts is calm, and as many are not */
+#define CALM_WAIT       0.1 /* a calm part waits at most this share of the other parts' mean wait */
 
 static double share_of(double part, double whole)
 {
@@ -83,15 +83,12 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 	return ns;
 }
 
-/*
- * Returns true if slow loads come together: at the same time, half of the other workers have slow
- * loads, too, not counting what chance explains.
- */
+/* Returns true if, during a slow load, half of the other workers have slow loads beyond chance. */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
 	double slow = 0, beside = 0;
-	/* Slow loads among the `others` loads before the current one, and after it. */
+	/* number of slow loads among load i, the `others` loads before it and those after it */
 	size_t around = 0, begin = 0, end = 0;
 
 	for (size_t i = 0; others && i < s->count; i++) {
@@ -108,7 +105,7 @@ static bool come_together(const struct batch_series *s, double least_ns)
 	return slow > 0 && beside >= slow * (double)others / 2;
 }
 
-/* In one epoch, slow loads must not come together: a server that pauses slows any sample. */
+/* Finds samples that are always slow. Slow loads that come together are a server's pauses. */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
 {
@@ -145,7 +142,7 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 		fmin(all_ns, excess_ns(s, median_ns, least_ns)) / loads->load_ns;
 }
 
-/* Returns true if most parts rise. A single step up does not count: split.h finds it. */
+/* Returns true if most parts are longer than the part before. split.h finds a single step up. */
 static bool are_rising(const double *means)
 {
 	int steps = 0;
@@ -171,7 +168,7 @@ static struct grounds_growth growth_of(const struct stats_moments *parts)
 	return growth;
 }
 
-/* Loads grow in the course of the run or, with samples sorted by length, of each epoch. */
+/* Finds loads that grow over the run or, if samples are sorted by length, within each epoch. */
 static void find_growth(const struct batch_series *s, const struct finding *f, struct grounds *ret)
 {
 	struct stats_moments of_run[GROWTH_PARTS] = {0}, of_epoch[GROWTH_PARTS] = {0};
@@ -225,7 +222,10 @@ static bool has_free_core(const struct batch_series *s)
 	return isnan(s->cores) || isnan(s->main_cores) || used < GROUNDS_FREE * s->cores;
 }
 
-/* Without stack samples, a thread with much CPU time is the holder, if fetching used little CPU. */
+/*
+ * Finds a thread that held the interpreter while the main thread waited. Without stack samples, it
+ * is a thread with much CPU time, if fetching descriptors used little CPU.
+ */
 static void find_holder(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, struct grounds *ret)
 {
@@ -271,8 +271,8 @@ static bool is_manager(const char *peer)
 }
 
 /*
- * Returns true if most of a load's time is making objects or connections that could be kept.
- * Meanwhile loads wait for another process, or each sample opens the same file again.
+ * Returns true if loads mostly make objects or connections that could be kept, and either wait for
+ * another process or open the same file for each sample.
  */
 static bool is_making(const struct grounds *r, const struct lines *lines)
 {
@@ -286,7 +286,7 @@ static bool is_making(const struct grounds *r, const struct lines *lines)
 		(r->asked_share >= GROUNDS_OUTSIDE && lines->making_share <= MAKING_MOST));
 }
 
-/* Returns true if loads compute, mostly in one of the user's functions, and decode few images. */
+/* Returns true if loads mostly compute in one of the user's functions, and decode few images. */
 static bool is_own_code(const struct grounds *r, const struct cause_input *input)
 {
 	const struct line_share *line =
@@ -303,7 +303,7 @@ static double find_writing(const struct load_facts *facts, double loading)
 {
 	const struct load_peer *peer = load_facts_peer(facts, LOAD_WAIT_WRITE);
 	const double share = peer ? share_of(peer->ns, facts->load_ns) : 0;
-	/* A single worker may as well write to a helper, whose answers it reads from a pipe. */
+	/* What a single worker writes may be requests to a helper, which answers by a pipe. */
 	const bool is_answered =
 		facts->wait_ns[LOAD_WAIT_PIPE] >= ANSWERED * facts->wait_ns[LOAD_WAIT_WRITE];
 	const bool is_common = loading <= 1 ? !is_answered : share * loading >= WRITERS;
@@ -312,8 +312,8 @@ static double find_writing(const struct load_facts *facts, double loading)
 }
 
 /*
- * Returns true if samples seem to be drawn until one fits: of N draws for each, the standard
- * deviation is sqrt(N(N - 1)). Images that make up one sample (frames, a mosaic) vary by less.
+ * Returns true if loads seem to draw images until one fits. If a sample takes N draws on average,
+ * the standard deviation is then sqrt(N(N - 1)). It is less if one sample consists of N images.
  */
 static bool is_drawn(const struct load_facts *facts)
 {
@@ -324,8 +324,8 @@ static bool is_drawn(const struct load_facts *facts)
 }
 
 /*
- * Returns true if two files or more are opened as often in each epoch as there are workers. The
- * last epoch may be cut off, if its files are still opened more often than by one worker each time.
+ * Returns true if in each epoch each worker opens the same files, two or more. The last epoch may
+ * be cut off and lack openings, but not so many that one worker an epoch would explain the rest.
  */
 static bool are_opened_by_all(const struct load_facts *facts, double workers, double epochs)
 {
@@ -375,7 +375,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->decoded_again = or_zero(facts->decoded_per_byte);
 	if (is_drawn(facts))
 		ret->drawn = facts->images_per_sample;
-	/* If a sample seems to have as many images as workers, each worker decodes all. */
+	/* A sample that seems to have W images (W workers) is one that each worker decodes. */
 	ret->is_decoded_by_all =
 		s->iterable == 1 && series_busy_workers(s) >= 2 &&
 		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
@@ -390,7 +390,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 
-/* Pages of mapped files also come from a disk, but only swapped memory proves a lack of it. */
+/* Returns true if loads wait for pages because memory is short, and not for mapped files. */
 static bool is_paging(const struct load_facts *facts, const struct cause_input *input,
 		      const struct grounds *r)
 {
@@ -421,14 +421,14 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	    facts->runnable_threads * loading >= THREADS_CROWD * s->cores)
 		ret->threads = facts->runnable_threads * loading;
 	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
-	/* How many cores other programs use is known for the training's mask only. */
+	/* Which cores other programs use is known only for the training's own mask. */
 	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
 	ret->cores_there = fmax(s->cores, facts->cores_at_start);
 	if (facts->cores_allowed <= NARROW * ret->cores_there && used >= NARROW_FULL * full)
 		ret->cores_allowed = facts->cores_allowed;
 }
 
-/* Returns how many parts at one end of the run are calm, compared with the other parts. */
+/* Returns how many parts at the run's start (or end) hardly wait, compared with the other parts. */
 static size_t count_calm(const double *wait_ns, bool from_end)
 {
 	double all = 0, calm = 0;
@@ -516,7 +516,7 @@ static bool is_asking(const struct grounds *r)
 
 enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, enum cause cause)
 {
-	/* A server that halts slows all loads at once, which may look periodic. */
+	/* If a server halts now and then, all loads are slow at once. This may look periodic. */
 	if (cause == CAUSE_PERIODIC_SLOW_LOAD && r->asked_share >= GROUNDS_OUTSIDE &&
 	    split_are_slow_together(s))
 		cause = CAUSE_INTERMITTENT_LOADER;
@@ -536,14 +536,14 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 	case CAUSE_SINGLE_PROCESS:
 		return r->samples.share >= SLOW_SHARE ? CAUSE_SLOW_SAMPLES : cause;
 	case CAUSE_DELIVERY:
-		/* Receiving also needs a core. */
+		/* Receiving needs a core, too, so too few cores may be why it is slow. */
 		if (r->cores_there > s->cores && !isnan(r->cores_allowed))
 			return CAUSE_NARROWED_CORES;
 		if (r->holder.found)
 			return CAUSE_INTERPRETER_HELD;
 		if (!is_asking(r))
 			return cause;
-		/* Growing loads also delay the workers' answers, so the growth is the cause. */
+		/* Workers whose loads grow also answer later, so growth is the cause. */
 		return r->growth.found ? growth_cause(r) : CAUSE_WORKER_INTERPRETER;
 	case CAUSE_SAMPLER:
 		return r->holder.found ? CAUSE_INTERPRETER_HELD : cause;

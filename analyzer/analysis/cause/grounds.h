@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grounds.h - finds observations that replace a general cause by a more exact one. */
+/* grounds.h - finds observations by which a general cause becomes a more exact one. */
 #pragma once
 
 #include "analysis/account/load_facts.h"
@@ -7,7 +7,7 @@
 #include "analysis/cause/lines.h"
 
 #define GROUNDS_FREE       0.8 /* a core is free if less than this share of all cores is used */
-/* outside waits are a ground if they take at least this share of the loads' time */
+/* loads wait outside if waits for other processes or machines take this share of their time */
 #define GROUNDS_OUTSIDE    0.5
 #define GROUNDS_CPU_LITTLE 0.2 /* loads hardly compute if CPU time is a smaller share of them */
 /* cores are short for loads if waiting for a core takes at least this share of their time */
@@ -22,6 +22,6 @@
 void grounds_find(const struct batch_series *series, const struct finding *finding,
 		 const struct cause_input *input, struct grounds *ret);
 
-/* Returns the more exact cause, or `mechanism`. */
+/* Returns a more exact cause than `mechanism`, if the grounds show one, else `mechanism`. */
 enum cause grounds_cause(const struct grounds *grounds, const struct batch_series *series,
 		     enum cause mechanism);

@@ -9,11 +9,11 @@
 #include "dlprof/units.h"
 
 #define NORMAL_95    1.96
-/* a line is named if its share of the group's time, less its error, is at least this */
+/* a line of code is reported if its share of the group's time, less its error, is at least this */
 #define NAMED_SHARE  0.25
-/* a line of the steps leads only if it takes at least this share of all time */
+/* a line of a step is reported only if it takes at least this share of all time */
 #define LEAST_OF_STEP 0.1
-#define NAMED_COUNT  30   /* a line is named only if its group has at least this many samples */
+#define NAMED_COUNT  30   /* a line is reported only if its group has this many stack samples */
 #define HELD_SHARE   0.5
 #define ASKING_SHARE 0.5
 #define CALLS_SHARE  0.5
@@ -73,7 +73,7 @@ static bool is_entry_point(const char *file)
 
 bool lines_is_own(const char *file)
 {
-	/* Code typed by the user. Other names in <> are those of code that libraries made. */
+	/* Names of code that the user typed. Libraries give other names in <> to code they make. */
 	static const char *const typed[] = {"<stdin>", "<ipython-input"};
 
 	if (*file == '<') {
@@ -118,7 +118,7 @@ double lines_effective_count(int64_t count, double ns)
 
 	if (!(n > 0) || !(ns > 0))
 		return 0;
-	/* Only a damaged file has sample weights outside of the limits. */
+	/* Weights outside of LINE_LEAST_NS..LINE_MOST_NS: the file is damaged. */
 	if (!(squares > ns * ns / n))
 		return n;
 	return ns * ns / squares;
@@ -144,7 +144,7 @@ struct piece {
 	double ns;
 };
 
-/* Returns the number of frames from the innermost to the loader's iterator, or of all frames. */
+/* Returns how many frames there are from the innermost up to the loader's iterator; else, all. */
 static size_t within_loader(const struct line_samples *samples, const struct line_stack *stack)
 {
 	for (size_t i = stack->depth; i > 0; i--)
@@ -153,7 +153,7 @@ static size_t within_loader(const struct line_samples *samples, const struct lin
 	return stack->depth;
 }
 
-/* A comprehension has a frame of its own on the same line. */
+/* Returns true if both frames are of the same line, as those of a comprehension and its caller. */
 static bool is_same_line(const struct line_frame *a, const struct line_frame *b)
 {
 	return a->line > 0 && a->line == b->line && strcmp(a->file, b->file) == 0;
@@ -226,7 +226,7 @@ static bool is_same_function(const struct line_frame *a, const struct line_frame
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* Sums lines of a function. A loop's wait for the loader does not count. */
+/* Sums, for each line, the shares of its function's lines. A loop's waits are summed apart. */
 static void sum_functions(const struct line_samples *samples, double effective,
 			  struct line_lead *lead)
 {
@@ -370,8 +370,8 @@ struct phase_share {
 };
 
 /*
- * Returns the share of the phase's stacks with a frame for which `is` is true. LINE_LOAD: of all
- * threads that load; other phases: of the training's thread. NAN: too few samples.
+ * Returns the share of a phase's stack samples that have a frame for which `is` is true; for
+ * LINE_LOAD in all loading threads, else in the training's thread. NAN: too few samples.
  */
 static struct phase_share share_of_phase(const struct line_samples *samples, int64_t loader_id,
 					 enum line_phase phase,
@@ -474,7 +474,7 @@ bool lines_is_pause(enum cause cause)
 	return group == LINE_STEPS || group == LINE_SAVES || group == LINE_AFTERS;
 }
 
-/* If pauses are the cause, the line's share of the steps must match their cost. */
+/* Returns false if pauses are the cause, but take another share of the steps than this line. */
 static bool may_be_pauses(const struct line_share *line, const struct finding *finding,
 			  const struct diagnosis *diagnosis)
 {
@@ -551,12 +551,12 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	lead = &lines->groups[group];
 	holders = &lines->holders[group];
 	*ret = (struct line_named){.group = group};
-	/* The line is the cause itself, also if it takes less than a quarter of the steps. */
+	/* Here the line is the cause, so it need not take a quarter of the steps. */
 	if (diagnosis->cause == CAUSE_STEP_LINE) {
 		ret->line = lines_of_step(lines, finding->stall_ratio);
 		return ret->line;
 	}
-	/* A thread of the training's process cannot hold a worker's interpreter. */
+	/* The holders are threads of the training's process, so they do not delay a worker. */
 	if (holders->count && (group != LINE_LOADS || diagnosis->cause == CAUSE_SINGLE_PROCESS) &&
 	    takes(&holders->lines[0], HELD_SHARE)) {
 		ret->line = &holders->lines[0];

@@ -2,7 +2,8 @@
 /*
  * lines.h - finds the lines of code that take the most time in loads, waits and steps.
  *
- * A stack sample counts for its innermost line in the user's own files or, without any, in all.
+ * A stack sample counts for its innermost line in the user's own files. If it has none there, it
+ * counts for its innermost line. A phase is what the thread was doing when it was sampled.
  */
 #pragma once
 
@@ -49,14 +50,14 @@ enum line_role {
 extern const char *const line_phase_names[LINE_PHASE_MAX];
 extern const char *const line_role_names[LINE_ROLE_MAX];
 
-/* A stack sample stands for the time since the sample before, limited to this range. */
+/* A stack sample stands for the time since the thread's last one, limited to this range. */
 #define LINE_LEAST_NS INT64_C(50000000)
 #define LINE_MOST_NS  INT64_C(1000000000)
 
 struct line_frame {
 	char *file, *function; /* as shown in reports, which may be redacted */
 	int64_t line;          /* 0: unknown */
-	bool is_own;           /* the file is the user's, not Python's or an installed package's */
+	bool is_own;           /* the file is neither Python's nor an installed package's */
 	bool is_iterator;
 	bool is_queue;   /* the function is get() of a multiprocessing queue */
 	bool is_sharer;  /* the function is in multiprocessing.resource_sharer */
@@ -84,7 +85,7 @@ struct line_samples {
 	char *reason; /* why stacks were not sampled; NULL: no reason is recorded */
 };
 
-/* STEPS includes AFTERS (after the optimizer) and SAVES (while saving). */
+/* Phases are summed in groups. STEPS includes AFTERS (after the optimizer) and SAVES (saving). */
 enum line_group {
 	LINE_LOADS,
 	LINE_WAITS,
@@ -95,18 +96,18 @@ enum line_group {
 	LINE_GROUP_MAX
 };
 
-/* A line's time includes calls to code that is not the user's code. */
+/* The time of one line of code, with the time of the library functions that it calls. */
 struct line_share {
 	uint32_t frame; /* index in line_samples.frames */
-	double ns;      /* time that the samples on this line stand for */
+	double ns;      /* time that stack samples of this line stand for */
 	double share;
 	double error;       /* half-width of the share's 95 % range */
-	double of_function; /* share of all lines of its function; 0 for lines behind LINE_SUMMED */
+	double of_function; /* share of all lines of its function; 0 from line LINE_SUMMED on */
 	double function_error;
 	int64_t count;
 	uint32_t inner;      /* innermost frame with most of the line's time; may be `frame` */
-	double inner_share;  /* share of the line's time that `inner` has */
-	enum line_role role; /* role of the threads in which the line spent most of its time */
+	double inner_share;  /* share of the line's time in `inner` */
+	enum line_role role; /* kind of thread that spent most of the line's time */
 	bool is_loop;        /* the line mostly waits in a loop that calls the loader */
 	bool is_waiter;
 	bool is_own;
@@ -115,42 +116,35 @@ struct line_share {
 #define LINE_SUMMED 32
 
 struct line_lead {
-	struct line_share *lines; /* lines with the most time first */
+	struct line_share *lines; /* sorted: the line with the most time first */
 	size_t count;
 	int64_t samples;
-	double ns; /* time that the samples stand for; shares in `lines` are relative to it */
+	double ns; /* time that all samples stand for, of which `lines` have shares */
 };
 
 struct lines {
-	/*
-	 * Share of receiving in which the main thread asked a worker for a descriptor. NAN: too few
-	 * stack samples.
-	 */
-	double asking_share;
-	/*
-	 * Largest share of epochs' starts that may have chosen samples. NAN: too few stack samples.
-	 */
-	double most_sampling;
-	double least_sampling; /* the same share, minus the error */
-	/* Least share of the loads that made objects or connections. NAN: too few stack samples. */
-	double making_share;
+	/* NAN: too few stack samples. */
+	double asking_share;   /* share of receiving spent asking workers for file descriptors */
+	double most_sampling;  /* share of epoch starts spent choosing samples, plus its error */
+	double least_sampling; /* the same share, minus its error */
+	double making_share;   /* share of loads spent making objects, minus its error */
 	struct line_lead groups[LINE_GROUP_MAX];
-	/* Lines of threads that held the interpreter, relative to the main thread's time. */
+	/* Lines of threads that held the interpreter, as shares of the main thread's time. */
 	struct line_lead holders[LINE_GROUP_MAX];
-	/* Innermost lines within the loader while loops of the main thread wait. */
+	/* Innermost lines of the loader's own code, while the main thread's loop waits for it. */
 	struct line_lead within;
 };
 
-/* Returns the path below Python's own folder or a folder of packages; NULL: it is in neither. */
+/* Returns the path below Python's own folder or a folder of packages; NULL: in no such folder. */
 const char *lines_below_packages(const char *file);
 
-/* A line with a larger share of the steps is the whole step, and explains nothing. */
+/* A line with a larger share of the steps contains the whole step, and explains nothing. */
 #define LINE_IS_STEP 0.9
 
-/* Returns true if the path is that of a file of the user. */
+/* Returns true if the file is neither Python's nor an installed package's. */
 bool lines_is_own(const char *file);
 
-/* Returns the name without the class, which CPython puts before it from 3.11 on. */
+/* Returns a function's name without its class, which stacks of CPython 3.11 and newer have. */
 const char *lines_bare_name(const char *function);
 
 bool lines_is_iterator(const char *function);
@@ -159,60 +153,62 @@ bool lines_is_iterator(const char *function);
 bool lines_is_maker(const char *function);
 
 /*
- * Returns Kish's effective size, (sum w)^2 / sum w^2. Only the number n and the sum of the weights
- * w are known. Each w is in [l, m] = [LINE_LEAST_NS, LINE_MOST_NS], so sum w^2 is taken as (l + m)
- * sum w - n l m.
+ * Returns how many samples of equal weight are as exact as `count` samples of total weight `ns`:
+ * Kish's (sum w)^2 / sum w^2. Single weights w are unknown, but are in [l, m] = [LINE_LEAST_NS,
+ * LINE_MOST_NS]. So sum w^2 is at most (l + m) sum w - count l m, which is used for it.
  */
 double lines_effective_count(int64_t count, double ns);
 
-/* Returns half of Wilson's 95 % range, which has a width even if all samples agree; or NAN. */
+/* Returns by how much a share may be wrong (Wilson's 95 % range), never 0. NAN: no samples. */
 double lines_error(double share, double effective_count);
 
-/* Stacks of one group, of one loader or (loader_id 0) of all loaders. */
+/* Chooses stack samples: of one group, and of one loader or (loader_id 0) of all loaders. */
 struct line_filter {
 	enum line_group group;
 	int64_t loader_id;
-	bool takes_unknown; /* also takes stacks of an unknown loader */
+	bool takes_unknown; /* also chooses samples whose loader is unknown */
 };
 struct line_filter lines_filter(const struct line_samples *samples, int64_t loader_id,
 				enum line_group group);
 bool lines_passes(const struct line_filter *filter, const struct line_stack *stack);
 
-/* Finds the lines of a loader (0: of all). If a group has none, lines of unknown loaders count. */
+/*
+ * Finds the lines on which a loader's (0: all loaders') time is spent. For a group without samples
+ * of that loader, samples whose loader is unknown are used.
+ */
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
 
-/* Returns the line with most of a group's time; NULL: less than a quarter, or few samples. */
+/* Returns the line with most of a group's time; NULL: less than a quarter of it, or few samples. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
 /*
- * Returns the line that leads in the steps if it surely takes a tenth of all time and more than the
- * waiting, and is not the whole step. Returns NULL if there is none, the run is highly
- * input-bound, or `lines` is NULL.
+ * Returns the line with most of the steps' time if it surely takes a tenth of all time and more
+ * than the waiting, and is not the whole step. Else, if the verdict is HIGHLY, or if `lines` is
+ * NULL, returns NULL.
  */
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio);
 
 /*
- * Returns the share of the loads' time in the function of their costliest line; 0: no line leads.
- * Without `with_calls` the line must be the user's, and must not call Python code that takes most
- * of its time.
+ * Returns the share of the loads' time in the function of lines_leading(), or 0. Without
+ * `with_calls`, returns 0 also if that line is not the user's or mostly calls other Python code.
  */
 double lines_function_share(const struct lines *lines, bool with_calls);
 
 struct line_named {
 	const struct line_share *line;
 	enum line_group group;
-	bool is_holder; /* the line belongs to another thread, which holds the interpreter */
+	bool is_holder; /* a line of another thread, which held the interpreter meanwhile */
 };
 
 /*
- * Chooses the line to report beside a cause; false: none. The line, or in loads and waits its
- * function, needs a quarter of the time, less its error. Another thread's line comes first if that
- * thread held the interpreter for half of the time. A loop that waits for the loader is replaced by
- * the line in the loader.
+ * Chooses the line to report beside a cause. Returns false if there is none: the line (in loads and
+ * waits, its function) must take a quarter of the time, less its error. If other threads' lines
+ * held the interpreter for half of the time, the first of them is chosen. For a loop that waits for
+ * the loader, the line of the loader's code in which it waits is chosen.
  */
 bool lines_name(const struct lines *lines, const struct finding *finding,
 		const struct diagnosis *diagnosis, struct line_named *ret);
 
-/* Returns true if the cause's time is in steps or saves, not in waits; also for CAUSE_NONE. */
+/* Returns true if the cause's time is spent in steps or saves, not in waits; or for CAUSE_NONE. */
 bool lines_is_pause(enum cause cause);

@@ -44,7 +44,7 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
 		return fmin(share, r->cpu_share + r->no_core_share);
-	/* At least half of the opening must happen in that function. */
+	/* At least half of the reading is surely done within that function. */
 	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
 		return share;
 	return 0;

@@ -21,16 +21,16 @@ bool removed_are_stalls(const struct diagnosis *d);
 bool removed_is_shift(const struct diagnosis *d);
 
 /*
- * Returns the share of the function that takes the most time in loads. A remedy removes at most
- * that: loops in Python often shrink to a hundredth of their time.
+ * Returns the largest share of the loads' time that a remedy may remove, which is that of the
+ * function that takes most of it: a loop in Python often shrinks to a hundredth of its time.
  */
 double removed_at_most(const struct remedied *v, enum advice_id id);
 
-/* Returns the largest share of what an advice shortens that may be needless. */
+/* Returns which share of what an advice shortens (reading, decoding) may be needless. */
 double removed_needless(const struct remedied *v, enum advice_id id);
 
 /*
- * Returns the share of the loads' time that ends if other programs stop, or 0 if cores are not
- * short. It is never above the share of the cores that those programs use.
+ * Returns the share of the loads' time that is saved if other programs stop, or 0 if cores are not
+ * short. That is at most the share of the cores that those programs use.
  */
 double removed_from_cores(const struct remedied *v);

@@ -12,18 +12,18 @@
 #define Z_LEAST 4.0
 #define SHARE   0.5
 #define SAMPLED ((size_t)1 << 18)
-#define BLOCK   ((size_t)2048) /* batches that are sampled together: whole rounds of the workers */
+#define BLOCK   ((size_t)2048) /* batches sampled as one piece, to keep rounds of workers whole */
 /* workers take turns if at least this share of the batches b was loaded by worker b mod W */
 #define IN_TURN 0.95
-/* workers are not slow but have large samples if they read this many times as much as others */
+/* "slow" workers that read this many times as much as the others only get larger samples */
 #define ALIKE   1.15
 
 struct crew {
 	size_t count;
 	float *loads;
-	size_t *begin; /* index of each worker's first load, and of the end */
+	size_t *begin; /* index in `loads` of each worker's first load, and of the end */
 	double *median_ns;
-	int16_t *order; /* the fastest worker first */
+	int16_t *order; /* numbers of the workers, the one with the shortest loads first */
 	bool *is_slow;
 };
 
@@ -98,7 +98,7 @@ static bool sort_crew(struct crew *crew)
 	return true;
 }
 
-/* Marks the workers above the widest gap between two medians as slow, at most half of all. */
+/* Marks as slow the workers above the widest gap between medians, but at most half of them all. */
 static void part_crew(struct crew *crew)
 {
 	size_t n = crew->count, best = 1, k;
@@ -203,7 +203,7 @@ static int32_t period_of(const struct crew *crew)
 	return (int32_t)crew->count;
 }
 
-/* Returns (mean bytes of slow workers' loads) / (those of other workers' loads); NAN: unknown. */
+/* Returns by which factor slow workers' loads read more bytes than other workers'; NAN: unknown. */
 static double more_work(const struct crew *crew, const struct slow_work *work)
 {
 	double bytes[2] = {0}, loads[2] = {0};

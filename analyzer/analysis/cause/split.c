@@ -15,7 +15,7 @@
 #define TOGETHER          0.5
 #define TOGETHER_FACTOR   1.3
 #define SHIFT_PARTS       64
-#define SHIFT_FEWEST      4 /* least number of parts before a shift, and after it */
+#define SHIFT_FEWEST      4 /* a shift has at least this many parts before it, and after it */
 #define SHIFT_QUARTERS    4
 #define SHIFT_LOADS       (2 * (size_t)SHIFT_PARTS)
 #define SHIFT_FACTOR      1.3
@@ -114,7 +114,7 @@ static bool is_lasting(const struct shift_part *parts, size_t at, double before_
 	return true;
 }
 
-/* Finds the shift with the highest Welch z. After it, loads of each quarter must be much longer. */
+/* Finds the shift with the highest Welch z whose later loads stay longer (is_lasting()). */
 static void find_shift(const struct batch_series *s, struct shift *ret)
 {
 	struct shift_part parts[SHIFT_PARTS];
@@ -137,9 +137,9 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 
 struct pool {
 	double wait_ns;
-	/* waits with a known queue; the part of them with a finished batch in it */
+	/* waits of which is known if a later batch was ready; waits during which one was ready */
 	double queue_known_ns, queued_ns;
-	double load_ns; /* sum of the loads, shortened for slow workers */
+	double load_ns; /* sum of the loads; slow workers' as short as the other workers' */
 	size_t load_count;
 };
 
@@ -168,7 +168,7 @@ static void pool_add(const struct batch_series *s, const struct slow_workers *sl
 	pool->load_count++;
 }
 
-/* Waits of a cold epoch go into no pool, since other reasons for them cannot be told apart. */
+/* Adds waits to the pool before or after the shift. Waits of a cold epoch belong to neither. */
 static void fill_pools(const struct batch_series *s, const struct finding *f,
 		       const struct slow_workers *slow, const struct split *split,
 		       struct pools *ret)
@@ -220,7 +220,7 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 	const int32_t workers = series_busy_workers(s);
 	bool is_load = load->batches && load->batches != workers;
 
-	/* If loads beside slow ones are slow, too, the samples are sorted by size. */
+	/* Samples sorted by size have a period, too, but no single load to blame. */
 	if (load->batches && load->gradual)
 		return 0;
 	if (wait->regular && workers > 1 && wait->batches > workers && wait->batches % workers == 0)
@@ -237,7 +237,7 @@ bool split_are_slow_together(const struct batch_series *s)
 	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
 					    SERIES_STEADY};
 	double edge_ns;
-	/* Loads, and slow loads, among as many next batches as there are workers. */
+	/* number of loads, and of slow loads, among the next W batches (W workers) */
 	size_t ahead = 0, slow_ahead = 0, end = 0;
 	double slow = 0, all = 0;
 
@@ -266,7 +266,7 @@ static void share_out(const struct batch_series *s, const struct finding *f,
 		     f->demand_mean_ns;
 	double queued = 0;
 	enum split_owner rest = isnan(f->load_mean_ns) ? SPLIT_UNSEEN : SPLIT_INTERMITTENT;
-	/* If what feeds all workers halts, the mean load is long, though most loads are short. */
+	/* Halts of a server lengthen the mean load, though most loads are short. */
 	const bool halts = rho >= CAPACITY_MARGINAL && rho < CAPACITY_HALTS &&
 			   split_are_slow_together(s);
 

@@ -12,8 +12,8 @@
  * - isolated stall: the largest 0.5 % of the starved waits (at least two), if they are at least 70
  *   % of the waiting and no period explains them.
  *
- * The rest is one pool, or two pools if loads get longer for good. In each pool, with rho = mean
- * load (slow workers made equal) / workers / mean step,
+ * The rest is one pool, or two pools, before and after the batch from which on loads are longer for
+ * good. rho of a pool is mean load (slow workers' loads made equal) / workers / mean step. In it,
  * - loader capacity, or CPU contention if the workers use 85 % of the cores, owns all if rho is 1
  *   or more (1.25 if the workers are slow together, as halts of a server lengthen the mean load);
  * - else periodic slow load owns the share of the waiting at the period's phase;
@@ -41,20 +41,18 @@ enum split_owner {
 	SPLIT_MAX
 };
 
-/* The first epoch beside the later ones. NAN: there is only one epoch. */
+/* Compares the first epoch with the later epochs. NAN: there is only one epoch. */
 struct cold {
 	double first_load_ns, later_load_ns;
 	double first_ratio, later_ratio; /* share of the time spent waiting for batches not ready */
-	double excess_ns; /* time that the first epoch's loads take beyond later epochs' loads */
+	double excess_ns; /* by how much all loads of the first epoch are longer than later loads */
 	double owned_ns;
 	bool found;
 };
 
-/*
- * From some batch on, loads take longer, for example because a storage's burst credit is used up.
- */
+/* Loads take longer from one batch on, as when a storage's burst credit is used up. */
 struct shift {
-	size_t at; /* first batch after the shift; 0: there is none */
+	size_t at; /* first batch with longer loads; 0: there is no shift */
 	double before_ns, after_ns;
 };
 
@@ -73,5 +71,5 @@ void split_find(const struct batch_series *series, const struct finding *finding
 		const struct slow_workers *slow, const struct split_periods *periods,
 		struct split *ret);
 
-/* Returns true if at least half of the loads under way while the training starved were slow. */
+/* Returns true if half or more of the loads under way while the training starved were slow. */
 bool split_are_slow_together(const struct batch_series *series);

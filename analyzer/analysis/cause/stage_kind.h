@@ -8,13 +8,13 @@ enum stage_kind {
 	STAGE_READ,
 	STAGE_DECODE,
 	STAGE_TRANSFORM,
-	STAGE_PYTHON, /* the user's Python: a generator, or numpy_function */
+	STAGE_PYTHON, /* Python code of the user: a generator, or numpy_function */
 	STAGE_BATCH,
 	STAGE_SHUFFLE,
 	STAGE_CACHE,
 	STAGE_INTERLEAVE,
 	STAGE_PREFETCH,
-	STAGE_READER, /* a thread that reads ahead, in stages of its own */
+	STAGE_READER, /* a thread that reads ahead of the other stages */
 	STAGE_OTHER,
 	STAGE_KIND_MAX
 };

@@ -8,28 +8,28 @@
 #define MOST_DEEP    64
 /* a stage waits for its input if the input takes at least this share of the stage's time */
 #define INPUT_LEADS  0.5
-#define INPUT_LIMITS 0.8  /* INPUT_LEADS for an input that runs in threads of its own */
+#define INPUT_LIMITS 0.8  /* the same share for an input that runs in threads of its own */
 /* kernels are named if they take at least this share of the stage's time */
 #define KERNELS_LEAST 0.3
-#define BLOCKED      0.5 /* a call waits if it is off the CPU for at least this share of its time */
-/* a pool is full if at least this share of its threads works, on average */
+#define BLOCKED      0.5 /* calls wait if they are off the CPU for this share of their time */
+/* a thread pool is full if on average at least this share of its threads works */
 #define POOL_FULL    0.7
 /* calls run one after the other if, on average, at most this many run at once */
 #define ONE_BY_ONE   1.3
 #define HIDDEN_LEAST 0.5  /* loading ahead helps if it hides at least this share of the waiting */
 #define USED_MOST    0.8  /* more threads help only if less than this share of the cores is used */
-/* a cache never serves if at least this share of its output was made again */
+/* a cache is useless if at least this share of the elements taken from it were made again */
 #define MADE_LEAST   0.9
-#define LONGEST_MOST 0.67 /* if one epoch has more of the batches, caches are not judged */
-#define WANTED       16   /* threads or calls to advise if calls wait rather than compute */
+#define LONGEST_MOST 0.67 /* caches are not judged if one epoch has more than this of all batches */
+#define WANTED       16   /* so many threads or calls are advised where calls mostly wait */
 
 struct view {
 	const struct stages *stages;
 	const struct stages_facts *facts;
 	double batches;
-	double slow_ns; /* time for which the stages above wait for the slow stage */
+	double slow_ns; /* time that other stages wait for the slow stage */
 	double kernel_ns;
-	double least_ns; /* no batch takes less, whatever the slow stage needs */
+	double least_ns; /* time of a batch in other stages, a lower bound of any prediction */
 };
 
 static bool begins(const struct stage_work *stage, const char *name)
@@ -60,10 +60,7 @@ static size_t find_root(const struct stages *stages)
 	return root;
 }
 
-/*
- * Returns the lower half of a stage that TensorFlow shows as two, or `at` for any other stage. For
- * example, "MemoryCache" takes its elements from "MemoryCacheImpl", whose path does not say so.
- */
+/* Returns "MemoryCacheImpl" for "MemoryCache", which takes elements from it; else `at`. */
 static size_t lower_half(const struct stages *stages, size_t at)
 {
 	const struct stage_work *upper = &stages->list[at], *lower = stages->list;
@@ -76,7 +73,7 @@ static size_t lower_half(const struct stages *stages, size_t at)
 	return at;
 }
 
-/* Returns the input with the most time, or STAGE_NOWHERE. */
+/* Returns the input of stage `at` that takes the most time, or STAGE_NOWHERE. */
 static size_t input_of(const struct stages *stages, size_t at)
 {
 	size_t input = STAGE_NOWHERE;
@@ -91,7 +88,7 @@ static size_t input_of(const struct stages *stages, size_t at)
 	return input == STAGE_NOWHERE ? input : lower_half(stages, input);
 }
 
-/* Returns true if `at` is an interleave that limits `taker`, as nearly all its threads work. */
+/* Returns true if `at` is an interleave all of whose threads work, so that `taker` waits for it. */
 static bool is_full(const struct stages *stages, size_t at, const struct stage_work *taker)
 {
 	const struct stage_work *stage = &stages->list[at];
@@ -106,7 +103,7 @@ static bool is_of_input(const struct stage_work *stage, const struct stage_work 
 {
 	if (stage->is_root || stage->kind == STAGE_PREFETCH || stage->kind == STAGE_OTHER)
 		return true;
-	/* An interleave only waits, because its inputs run in threads of its own. */
+	/* An interleave's own calls only wait: its threads call the inputs. */
 	if (begins(stage, "ParallelInterleave"))
 		return true;
 	return input->busy_ns >= (is_parallel(stage) ? INPUT_LIMITS : INPUT_LEADS) * stage->busy_ns;
@@ -128,7 +125,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 		is_first &= stage->is_root || stage->kind == STAGE_OTHER;
 		if (begins(stage, "Interleave"))
 			f->opener = at;
-		/* Stages above wait for the interleave itself. */
+		/* If an interleave is above, stages wait for it and not for this stage. */
 		if (!f->is_interleaved)
 			v->slow_ns = stage->busy_ns;
 		input = input_of(stages, at);
@@ -145,7 +142,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 	return at;
 }
 
-/* Returns true if the stage calls the kernel or may do so, since a caller can be unknown. */
+/* Returns true if the stage calls the kernel, or if the kernel's caller is unknown. */
 static bool may_call(const struct stages *stages, size_t slow, const struct stage_work *kernel)
 {
 	return kernel->is_kernel &&
@@ -153,7 +150,7 @@ static bool may_call(const struct stages *stages, size_t slow, const struct stag
 		calls_function(&stages->list[kernel->parent]));
 }
 
-/* The CPU time of short calls is not measured, but such calls hardly wait. */
+/* Returns the CPU time. Of short calls it is not measured, but they hardly wait: all of it. */
 static double cpu_of(const struct stage_work *stage)
 {
 	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);
@@ -181,7 +178,7 @@ static void find_lead(struct view *v, struct stage_finding *f)
 		f->at_once = v->kernel_ns / v->slow_ns;
 		f->lead = longest;
 		f->lead_share = stages->list[longest].own_ns / v->kernel_ns;
-		/* Kernels also run while nobody waits for the stage, but never outside the pool. */
+		/* Kernels that ran while nothing waited for the stage make this too large. */
 		if (is_parallel(slow) && f->threads > 0)
 			f->at_once = fmin(f->at_once, f->threads);
 	} else {
@@ -207,7 +204,7 @@ static double floor_of(const struct view *v)
 	return v->facts->cores > 0 ? ns / v->batches / v->facts->cores : 0;
 }
 
-/* Uses only ratios of times, because stages' sums include start-up, and waits do not. */
+/* Returns the gain if the slow stage takes `load_ns` a batch. Stages' times include start-up. */
 static double gain_of(const struct view *v, const struct stage_finding *f, double load_ns)
 {
 	const struct stages_facts *facts = v->facts;
@@ -219,7 +216,7 @@ static double gain_of(const struct view *v, const struct stage_finding *f, doubl
 	return fmax(now_ns / then_ns - 1, 0);
 }
 
-/* At best, all time gets shorter. At worst, a shared storage or server limits the calls. */
+/* Predicts the gain of `count` calls at once, which a storage or server may limit. */
 static void price_calls(const struct view *v, const struct stage_finding *f, int32_t count,
 			double next_ns, struct stage_gain *ret)
 {
@@ -254,12 +251,12 @@ static void price_prefetch(const struct view *v, struct stage_gain *ret)
 	const struct stages_facts *facts = v->facts;
 
 	ret->high = (facts->wait_ns + facts->step_ns) / fmax(facts->wait_ns, facts->step_ns) - 1;
-	/* At worst, loading and training take cores from each other: half the gain. */
+	/* Half may be lost, as loading and training take cores from each other. */
 	ret->low = ret->high / 2;
 	ret->gain = ret->high;
 }
 
-/* Returns the kernels' time for a batch, divided by all threads: more calls cannot go below it. */
+/* Returns the kernels' time for a batch if all threads share it: more calls bring no less. */
 static double next_of(const struct view *v, const struct stage_finding *f)
 {
 	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);
@@ -280,7 +277,7 @@ static bool is_serial(const struct stages *stages, const struct stage_finding *f
 	       slow->kind == STAGE_READ || slow->kind == STAGE_INTERLEAVE || calls_function(slow);
 }
 
-/* Returns true if nearly all threads of the pool wait, and the program allows more calls. */
+/* Returns true if the pool's threads mostly wait in calls, and the program allows more calls. */
 static bool is_pool_narrow(const struct stages *stages, const struct stage_finding *f)
 {
 	const struct stage_work *slow = &stages->list[f->slow];
@@ -318,8 +315,8 @@ static void price(struct view *v, struct stage_finding *f)
 		if (f->opener != STAGE_NOWHERE && v->stages->list[f->opener].capacity > 1)
 			f->wanted = v->stages->list[f->opener].capacity;
 		else if (calls_function(slow) && f->threads > 0)
-			f->wanted = f->threads; /* map() runs its calls in this pool */
-		/* An interpreter runs one thread at a time, so more calls at once gain nothing. */
+			f->wanted = f->threads; /* map() runs its calls in the pool's threads */
+		/* Python runs one thread at a time, so more calls at once gain nothing. */
 		if (slow->kind != STAGE_PYTHON && v->stages->list[f->lead].kind != STAGE_PYTHON)
 			price_calls(v, f, f->wanted, next_of(v, f), &f->parallel);
 	}
@@ -355,7 +352,7 @@ static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 	return longest;
 }
 
-/* Predicts that a batch takes `load_ns` at best. At worst nothing changes. */
+/* Predicts a gain between none and that of a slow stage that takes `load_ns` a batch. */
 static void price_maybe(const struct view *v, const struct stage_finding *f, double load_ns,
 			struct stage_gain *ret)
 {
@@ -364,7 +361,7 @@ static void price_maybe(const struct view *v, const struct stage_finding *f, dou
 	ret->low = 0;
 }
 
-/* Returns true if stage `at` makes elements for stage `above`. */
+/* Returns true if stage `at` feeds stage `above`, also by other stages. */
 static bool is_below(const struct stages *stages, size_t at, size_t above)
 {
 	for (int depth = 0; at != STAGE_NOWHERE && depth < MOST_DEEP; depth++) {
@@ -375,7 +372,7 @@ static bool is_below(const struct stages *stages, size_t at, size_t above)
 	return false;
 }
 
-/* Returns a stage that repeats the input of `cache` without end, or STAGE_NOWHERE. */
+/* Returns the endless repeat() that feeds `cache`, so that it never fills; or STAGE_NOWHERE. */
 static size_t endless_below(const struct stages *stages, size_t cache)
 {
 	size_t at = input_of(stages, cache);
@@ -393,7 +390,7 @@ static size_t endless_below(const struct stages *stages, size_t cache)
 	return STAGE_NOWHERE;
 }
 
-/* Returns true if later epochs took elements from a cache whose input made nearly all of them. */
+/* Returns true if nearly all elements of a cache were made by its input, in later epochs, too. */
 static bool is_made_anew(const struct view *v, size_t cache)
 {
 	const size_t input = input_of(v->stages, cache);
@@ -403,9 +400,8 @@ static bool is_made_anew(const struct view *v, size_t cache)
 }
 
 /*
- * Finds a cache that never serves, so that the slow stage runs in each epoch. The predicted gain
- * supposes that the longest epoch fills the cache. Its upper end is that of a cache that is full
- * from the start.
+ * Finds a useless cache, behind which the slow stage runs in each epoch. The predicted gain
+ * supposes a cache that the longest epoch fills, its upper end one that is full from the start.
  */
 static void find_cache(const struct view *v, struct stage_finding *f)
 {
@@ -430,7 +426,7 @@ static void judge_reader(struct view *v, size_t reader, double operators_ns,
 			 struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;
-	/* Each call of a reader makes its part of a batch. */
+	/* If there are several readers, each call of one makes only a part of a batch. */
 	const double readers = fmax(round(stages->list[reader].elements / v->batches), 1);
 	double ns;
 
@@ -452,7 +448,7 @@ static void judge_operators(struct view *v, size_t root, size_t reader, double w
 	const struct stages_facts *facts = v->facts;
 	double ns;
 
-	/* Each call of a reader's thread makes a batch. */
+	/* A batch takes at least one call of a reader. */
 	if (reader != STAGE_NOWHERE)
 		v->least_ns = busy_of(v->stages, reader) /
 			      fmax(v->stages->list[reader].elements, 1);
@@ -464,14 +460,17 @@ static void judge_operators(struct view *v, size_t root, size_t reader, double w
 	v->slow_ns = ns + wait_ns;
 	f->lead_share = v->stages->list[f->lead].own_ns / v->slow_ns;
 	f->limit = STAGE_LIMIT_WORK;
-	/* Python operators run in one thread. */
+	/* Operators in Python run in one thread only. */
 	if (v->stages->list[f->lead].kind != STAGE_PYTHON &&
 	    facts->used_cores < USED_MOST * facts->free_cores)
 		price_maybe(v, f, v->slow_ns / v->batches * facts->used_cores / facts->cores,
 			    &f->parallel);
 }
 
-/* DALI's operators run in turn, ahead. The rest of run()'s time is an external source in Python. */
+/*
+ * Judges a pipeline of DALI. Its operators run one after the other, ahead of the training. Time of
+ * run() that is not spent waiting for them is an external source's, in Python.
+ */
 static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;

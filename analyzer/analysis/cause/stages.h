@@ -18,31 +18,31 @@
 #define STAGE_NAME 64
 #define STAGE_NOWHERE SIZE_MAX
 
-/* Sums over one stage or kernel. -1 and NAN: unknown. */
+/* What one stage or kernel did, summed over the run. -1 and NAN: unknown. */
 struct stage_work {
 	char name[STAGE_NAME];
 	enum stage_kind kind;
 	bool is_kernel; /* an operation that a stage runs for each element */
 	bool is_root;
 	bool is_autotuned; /* the framework chooses `parallel` and `capacity` itself */
-	size_t parent;     /* stage that takes the elements, or runs the kernel */
+	size_t parent;     /* index of the stage that takes the elements, or runs the kernel */
 	int32_t parallel, capacity, threads;
 	double elements;
-	double busy_ns, own_ns; /* time in calls, over all threads; own_ns: without inner calls */
-	double cpu_ns, read_ns; /* parts of own_ns */
+	double busy_ns, own_ns; /* time of its calls in all threads; without other stages */
+	double cpu_ns, read_ns; /* parts of own_ns: time on a CPU, time reading files */
 	double queue;           /* mean number of elements ready when the stage was called */
 };
 
 struct stages {
 	struct stage_work *list;
 	size_t count;
-	double span_ns; /* sum of the time spans in which the stages were observed */
+	double span_ns; /* how long the stages were observed, in all */
 };
 
 enum stage_limit {
 	STAGE_LIMIT_UNKNOWN, /* no stage explains the waiting */
 	STAGE_LIMIT_WORK,
-	STAGE_LIMIT_POOL, /* calls wait in all threads of the pool; the program allows more calls */
+	STAGE_LIMIT_POOL, /* all threads of the pool wait in calls; the program allows more calls */
 	STAGE_LIMIT_SERIAL,
 	STAGE_LIMIT_PREFETCH,
 	STAGE_LIMIT_MAX
@@ -50,17 +50,17 @@ enum stage_limit {
 
 struct stages_facts {
 	double wait_ns, step_ns;
-	double cores, free_cores; /* all cores; those that other programs leave; NAN: unknown */
+	double cores, free_cores; /* all cores; those not used by other programs; NAN: unknown */
 	double used_cores;
 	double longest_epoch; /* share of all batches that the longest epoch has */
 };
 
 enum stages_maker {
 	STAGES_TFDATA,
-	STAGES_DALI, /* an executor runs the operators in turn; its reader is one thread */
+	STAGES_DALI, /* operators run one after the other; one thread reads */
 };
 
-/* 0.1: 10 % more batches a second. NAN: does not apply. */
+/* A predicted gain: 0.1 is 10 % more batches a second. NAN: the change does not apply. */
 struct stage_gain {
 	double gain, low, high;
 };
@@ -68,23 +68,22 @@ struct stage_gain {
 struct stage_finding {
 	enum stage_limit limit;
 	enum stages_maker maker;
-	double callback_share; /* share of the waiting in Python code of the training's thread */
+	double callback_share; /* share of the waiting in which the training's thread ran Python */
 	size_t slow; /* index of the stage that the training waits for */
-	size_t lead; /* index of its largest kernel, or of the stage itself; STAGE_NOWHERE: none */
-	size_t opener; /* index of a sequential interleave above it; STAGE_NOWHERE: none */
-	double lead_share; /* share of `lead` in the time of all kernels, or of the stage */
+	size_t lead; /* index of its kernel with most time, or `slow`; STAGE_NOWHERE: none */
+	size_t opener; /* index of a sequential interleave above `slow`; STAGE_NOWHERE: none */
+	double lead_share; /* share that `lead` has of the time of all kernels, or of the stage */
 	double each_ns;
-	double blocked_share; /* share of the time in `lead` that was spent off the CPU */
+	double blocked_share; /* share of the time of `lead` that it was off the CPU */
 	double at_once; /* mean number of calls under way while the training waits for the stage */
 	bool is_reading; /* `lead` spends its time reading files */
 	bool is_interleaved; /* `slow` runs in the threads of an interleave with several inputs */
 	bool is_prefetched;
-	size_t cache;   /* index of a cache above `slow` that never serves; STAGE_NOWHERE: none */
-	/* index of a stage below `cache` that repeats forever; STAGE_NOWHERE: none */
-	size_t endless;
-	int32_t asked;   /* parallel calls that the program asks for; -1: unknown */
-	int32_t threads; /* threads of the pool; -1: unknown */
-	int32_t wanted;  /* threads, or parallel calls, to advise */
+	size_t cache;   /* index of a useless cache above `slow`; STAGE_NOWHERE: none */
+	size_t endless; /* index of a repeat() without end that feeds it; STAGE_NOWHERE: none */
+	int32_t asked;   /* number of parallel calls that the program asks for; -1: unknown */
+	int32_t threads; /* number of the pool's threads; -1: unknown */
+	int32_t wanted;  /* number of threads, or of parallel calls, to advise */
 	struct stage_gain own_threads, parallel, prefetch, cheaper, cached;
 };
 

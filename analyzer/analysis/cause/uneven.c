@@ -8,14 +8,14 @@
 /* an epoch counts only if the workers of this share of its batches are known */
 #define KNOWN_LEAST   0.9
 #define WAITING_LEAST 0.5
-/* ends of epochs count only if earlier waits take at most this share of the waits there */
+/* shards are uneven only if earlier waits take at most this share of the waits at epoch ends */
 #define BEFORE_WAIT   0.5
 #define BEFORE_LEAST  0.1
 #define EPOCHS_LEAST  0.5
 
 struct epoch {
 	size_t begin, end;
-	size_t last[MOST_WORKERS]; /* index after each worker's last batch; `end`: no early end */
+	size_t last[MOST_WORKERS]; /* index behind each worker's last batch; `end`: not early */
 };
 
 static bool is_worker(const struct batch_series *s, size_t i)
@@ -66,7 +66,7 @@ struct part {
 	double wait_ns, count;
 };
 
-/* Adds an epoch's waits to parts[m], where m is the number of workers that still load. */
+/* Adds each wait of an epoch to parts[m]; m is how many workers still loaded at that time. */
 static void add_epoch(const struct batch_series *s, const struct finding *f, const struct epoch *e,
 		      struct part *parts)
 {
@@ -104,8 +104,8 @@ static void name_workers(const struct batch_series *s, const struct epoch *e, si
 }
 
 /*
- * Describes the epochs at whose end at most ret->loading workers still load. If too few batches
- * are in such epochs, sets ret->loading to 0: the shards are even.
+ * Describes the epochs at whose end at most ret->loading workers still load. If too few batches are
+ * in such epochs, sets ret->loading to 0, which means that shards are even.
  */
 static void describe(const struct batch_series *s, struct uneven *ret)
 {

@@ -2,9 +2,9 @@
 /*
  * uneven.h - finds epochs of an iterable dataset in which some workers run out of data first.
  *
- * PyTorch deals batches out in turn, so a worker with data makes one in each round of W batches (W
- * = workers). A worker that makes none of an epoch's last two rounds has ended early. Shards are
- * uneven if there is an m < W so that
+ * PyTorch deals batches out in turn, so of each W batches (a round; W: number of workers) each
+ * worker with data makes one. A worker that makes none in an epoch's last two rounds has ended
+ * early. Shards are uneven if for some m < W all of this holds:
  * - half of the waiting for batches that were not ready, or more, comes while only m workers load;
  * - a batch is then waited for at least twice as long as before (else workers are always too slow,
  *   or share a limit);
@@ -18,15 +18,15 @@
 
 #define UNEVEN_NAMED 4
 
-/* Facts for the smallest m: means over the epochs at whose end only m workers load. */
+/* Means over the epochs at whose end only m workers load, for the smallest m. */
 struct uneven {
 	int32_t loading; /* m, workers that still load at an epoch's end; 0: shards are even */
-	double share;    /* these workers' share of an epoch's batches */
-	double begin;    /* batches of an epoch until only these workers load */
+	double share;    /* share of an epoch's batches that these m workers load */
+	double begin;    /* number of an epoch's batches until only they load */
 	double batches;
 	double wait_share; /* share of all waiting that comes while only these workers load */
 	int16_t list[UNEVEN_NAMED];
-	size_t named; /* 0: these workers differ from epoch to epoch, or are too many */
+	size_t named; /* number of them listed; 0: they differ between epochs, or are too many */
 };
 
 void uneven_find(const struct batch_series *series, const struct finding *finding,
