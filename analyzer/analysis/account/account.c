@@ -155,7 +155,7 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 
 static struct account_span own_span(const struct batch_series *s)
 {
-	/* A part of a run has no start-up, and the training may go on before and after it. */
+	/* Before and after a part of a run, the training goes on, so its ends are no span. */
 	return s->is_part ? (struct account_span){UNKNOWN, UNKNOWN}
 			  : (struct account_span){s->first_ns, s->last_ns};
 }
@@ -179,7 +179,7 @@ struct account_restart account_restart(const struct batch_series *s, size_t *nex
 void account_add(struct account *thread, const struct batch_series *s, bool by_gpu, double theta_ns,
 		 const struct account_span *span)
 {
-	/* A loader's first wait is start-up, unless another loader gave the first batch. */
+	/* A loader's first wait is start-up, unless another loader gave the run's first batch. */
 	bool is_inside =
 		s->is_part || (span->begin_ns != UNKNOWN && s->first_ns > span->begin_ns);
 	const struct view view = look(s, by_gpu, theta_ns);

@@ -7,13 +7,13 @@
  * (only the outermost of nested calls). The parts of waiting are
  *
  * - not ready: from the request until the batch was finished (without workers: the load itself);
- * - receiving: from then until next() returns, plus freeing the batch before; 0 without workers;
+ * - receiving: from then until next() returns, and freeing the previous batch; 0 without workers;
  * - sampling: the training's thread chose the samples of a later batch;
  * - epoch start: making an iterator, and the waits for the first W batches of an epoch (W workers;
  *   1 if unknown, none without workers), which no step can overlap;
  * - epoch end: the call that ends an epoch and shuts down workers.
  *
- * The time of a next() that raises is part of the next batch's wait, or of the next epoch's start.
+ * A next() that raises an exception counts in the next batch's wait, or in the next epoch's start.
  *
  * Time before the first batch is start-up and counts in no ratio. A process that becomes another
  * program by execve() starts up again.
@@ -30,14 +30,14 @@
 enum account_part {
 	ACCOUNT_NOT_READY,
 	ACCOUNT_RECEIVING,
-	ACCOUNT_SAMPLING, /* NAN: not observed; not ready and receiving then include its time */
+	ACCOUNT_SAMPLING, /* NAN: not observed; its time is then in the two parts above */
 	ACCOUNT_EPOCH_START,
 	ACCOUNT_EPOCH_END,
 	ACCOUNT_PART_MAX
 };
 
 struct account {
-	double part_ns[ACCOUNT_PART_MAX]; /* NAN: unknown; wait_ns includes its time anyway */
+	double part_ns[ACCOUNT_PART_MAX]; /* NAN: unknown; wait_ns includes such a part, too */
 	double share[ACCOUNT_PART_MAX];   /* part_ns / time_ns; the shares add up to `ratio` */
 	double wait_ns;
 	double step_ns;
@@ -46,7 +46,7 @@ struct account {
 	double startup_ns; /* NAN: unknown */
 	/* part of the epoch starts in which iter() chose samples; NAN: not observed */
 	double start_sampling_ns;
-	double unseen_ns; /* time of batches left out because the GPU's idle time is unknown */
+	double unseen_ns; /* time of batches that are left out: their GPU idle time is unknown */
 	size_t count;
 	size_t life_count; /* programs that the process became by execve(); 0: not counted */
 };
@@ -56,8 +56,8 @@ struct account {
 			  .start_sampling_ns = NAN})
 
 /*
- * When a thread trained, by CLOCK_MONOTONIC. If UNKNOWN, the first epoch's start and the last
- * epoch's end do not count.
+ * From when to when a thread trained, by CLOCK_MONOTONIC. If UNKNOWN, the first epoch's start and
+ * the last epoch's end do not count.
  */
 struct account_span {
 	int64_t begin_ns;
@@ -65,11 +65,11 @@ struct account_span {
 };
 
 struct account_wait {
-	double not_ready_ns, receiving_ns; /* NAN: how the wait divides is unknown */
-	double sampling_ns;                /* NAN: unknown; the other two then include it */
+	double not_ready_ns, receiving_ns; /* NAN: only their sum is known */
+	double sampling_ns;                /* NAN: unknown; its time is then in the other two */
 };
 
-/* Divides a wait: `handover_ns` passed after the load, `sample_ns` chose samples. NAN: unknown. */
+/* Divides a wait, given its hand-over and the time of choosing samples in it; NAN: unknown. */
 struct account_wait account_divide(int64_t workers, double wait_ns, double handover_ns,
 				   double sample_ns);
 

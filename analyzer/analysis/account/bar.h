@@ -10,8 +10,8 @@ struct bar {
 	size_t begin, end; /* indexes in the series */
 };
 
-/* If wait and compute are unknown, compute_ns is the mean step. */
+/* Sums up batches `begin` to `end` - 1. If wait and compute are unknown, compute_ns is the step. */
 struct bar bar_of(const struct batch_series *series, size_t begin, size_t end);
 
-/* Makes at most `most` bars. The caller frees *ret. */
+/* Divides the series into at most `most` bars. The caller frees *ret. */
 int bars_of(const struct batch_series *series, size_t most, struct bar **ret, size_t *ret_count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* boot.h - estimates the interval of the stall ratio of another run of the same length. */
+/* boot.h - estimates in which interval the stall ratio of another run of this length would be. */
 #pragma once
 
 #include "analysis/account/stall.h"
@@ -11,9 +11,9 @@ struct boot {
 };
 
 /*
- * Draws blocks of batches (boot_block(); ../README.md says why) 400 times, with a fixed seed. The
- * waits for other loaders are varied by the finding's `others_error_ns`. tests/bench/gate_study.c
- * measures how often the interval is wrong.
+ * Computes the ratio of 400 resamples, drawn in blocks of batches (../README.md says why) with a
+ * fixed seed. The waits for other loaders vary by the finding's `others_error_ns`.
+ * tests/bench/gate_study.c measures how often the interval is wrong.
  */
 int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,
 		     struct boot *ret);

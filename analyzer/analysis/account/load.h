@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-/* Sums over the same loads. NAN: not observed. */
+/* Times of loads, each a sum over the same loads. NAN: not observed. */
 struct load_times {
 	double load_ns, cpu_ns, open_ns, read_ns, decode_ns, collate_ns;
 	double other_ns;   /* load_ns without open, read, decode and collate */
-	double blocked_ns; /* part of other_ns asleep in locks, queues, sleep() */
+	double blocked_ns; /* part of other_ns that was asleep in locks, queues or sleep() */
 	double read_count, read_bytes, samples;
 	double storage_bytes; /* bytes read from storage devices, also through mapped files */
 };
@@ -19,19 +19,16 @@ struct load_split {
 };
 
 /*
- * Divides other_ns into time on and off the CPU. Time off the CPU, other than opening, reading and
- * blocked_ns, is shared by length between decode, collate and the rest. NAN: unknown.
+ * Divides other_ns into time on and off the CPU. Time off the CPU that is not opening, reading or
+ * blocked_ns is divided between decode, collate and the rest by their lengths. NAN: unknown.
  */
 struct load_split load_split(const struct load_times *times);
 
-/*
- * decoding, or reading, gets an advice of its own if it takes at least this share of the loads'
- * time
- */
+/* decoding, or reading, is advised about if it takes at least this share of the loads' time */
 #define LOAD_LEAST       0.4
 /* reads are small if they have at most this many bytes on average */
 #define LOAD_SMALL_BYTES 16384.0
-#define LOAD_SMALL_READS 8.0     /* reads are many if a sample needs at least this many */
+#define LOAD_SMALL_READS 8.0     /* small reads matter if a sample needs at least this many */
 
 /* Return which part of the loads' time (0 to 1) is decoding, or opening and reading; 0: unknown. */
 double load_decode_share(const struct load_times *times);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_facts.h - facts about all loaders' loads. NAN, or a count of 0: not observed. */
+/* load_facts.h - facts about the loads of all loaders. NAN, or a count of 0: not observed. */
 #pragma once
 
 #include <math.h>
@@ -19,8 +19,8 @@ enum load_wait_kind {
 	LOAD_WAIT_MAX
 };
 
-/* The other side of a socket, "10.0.0.7:443" or "/run/data.sock", or of a pipe, "pipe" (read) or
- * "pipe:[inode]" (written); or the path of a lock. */
+/* What loads waited for: a socket's other side ("10.0.0.7:443", "/run/data.sock"), a pipe ("pipe"
+ * if they read it, "pipe:[inode]" if they wrote to it), or the path of a lock. */
 struct load_peer {
 	enum load_wait_kind kind;
 	char name[LOAD_FACTS_PEER];
@@ -39,45 +39,45 @@ struct load_facts {
 	double load_ns;
 	double wait_ns[LOAD_WAIT_MAX];
 	double no_core_ns;
-	struct load_peer peers[LOAD_FACTS_MOST]; /* longest waits first */
+	struct load_peer peers[LOAD_FACTS_MOST]; /* the one with the longest waits first */
 	size_t peer_count;
-	double faults; /* page faults of mapped files in loads */
-	char mapped[LOAD_FACTS_PEER]; /* the file's path, or its end; "": several files */
+	double faults; /* number of page faults of mapped files in loads */
+	char mapped[LOAD_FACTS_PEER]; /* that file's path, or the end of it; "": several files */
 
 	double tensors;
 	double batch_bytes;
 	double read_per_byte,
 		inflated_per_byte;
-	double decoded_per_byte;  /* three bytes a pixel */
+	double decoded_per_byte;  /* decoded bytes (3 a pixel) for each byte of a batch */
 	double images_per_sample; /* NAN if there are several loaders */
-	/* standard deviation / mean of the images of a sample, if batches have equal bytes */
+	/* standard deviation / mean of a sample's number of images, if batches are equally big */
 	double images_spread;
 	double opens_per_sample;
-	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
-	/* The files that make up most of the bytes read. 0: unknown, or several loaders. */
+	double reopens_per_sample; /* openings of the file opened most; NAN: several loaders */
+	/* The files of which most bytes were read. 0: unknown, or several loaders. */
 	struct {
 		double count, fewest_opens, most_opens;
-		double bytes; /* read of one, each time that it is opened */
+		double bytes; /* mean number of bytes read from one opening to the next */
 	} files;
 
-	/* Cores used or wanted by the busiest process that the training started, except workers. */
+	/* number of cores that the busiest child process, except workers, used or wanted */
 	double helper_cores;
-	/* Cores used during loads by programs that the loading process started and waited for. */
+	/* number of cores that programs used which loads started and waited for */
 	double children_cores;
 
 	/* Facts about the workers; without workers, about the training's process. */
 	double runnable_threads;
-	double cores_allowed; /* size of the smallest CPU mask */
-	/* size of the training's CPU mask at its start, if it was larger; NAN: several ranks */
+	double cores_allowed; /* number of cores in the smallest CPU mask */
+	/* number of cores in the training's CPU mask at start, if larger; NAN: several ranks */
 	double cores_at_start;
-	/* mean private memory when it was first and last measured */
+	/* a process's mean private memory when first measured, and when last measured */
 	double private_begin_bytes, private_end_bytes;
 	double major_faults; /* page faults that read from a device, summed over the processes */
-	double swapped_bytes; /* highest value */
+	double swapped_bytes; /* the most that was swapped out at any time */
 
-	struct load_thread threads[LOAD_FACTS_MOST]; /* most CPU time first */
+	struct load_thread threads[LOAD_FACTS_MOST]; /* the thread with the most CPU time first */
 	size_t thread_count;
-	double main_cpu_ns; /* CPU time of the thread that takes the batches, as in `threads` */
+	double main_cpu_ns; /* CPU time of the thread that takes the batches, over the same span */
 };
 
 #define LOAD_FACTS_UNKNOWN                                                                         \

@@ -13,9 +13,9 @@
 #define LOADING_LEAST  0.05
 /* an epoch with fewer batches per worker is ignored when loading workers are counted */
 #define LOADING_ROUNDS 2
-#define LOADING_KNOWN  0.9  /* an epoch is ignored if fewer of its batches have a known worker */
+#define LOADING_KNOWN  0.9  /* an epoch counts if this share of its batches has a known worker */
 #define OTHERS_LEAST   0.1  /* other programs that use a smaller share of the cores are ignored */
-#define WAITS_LEAST    0.1  /* shorter waits for a worker's other threads tell nothing of these */
+#define WAITS_LEAST    0.1  /* waits for a worker's other threads matter from this share of loads */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
@@ -174,7 +174,7 @@ int series_add_epoch(struct batch_series *series, const struct series_epoch *epo
 
 static void copy_times(float *to, const float *from, size_t count)
 {
-	/* The values come from a file. What cannot be a time becomes NAN. */
+	/* The values come from a file, which may be damaged. */
 	for (size_t i = 0; i < count; i++)
 		to[i] = from[i] >= 0 && from[i] < LONGEST_NS ? from[i] : NAN;
 }
@@ -328,7 +328,7 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 
 double series_free_cores(const struct batch_series *series)
 {
-	/* The run did get some time, and the figures have errors. */
+	/* The run did get some time, even if measured figures leave it none. */
 	const double least = 0.05;
 
 	if (isnan(series->other_cores))

@@ -2,8 +2,8 @@
 /*
  * series.h - holds the batches of one loader as plain arrays, the input of every analysis.
  *
- * Batches are sorted by (epoch, batch). NULL columns, and times that are NAN, were not observed.
- * Ten million batches have to fit into 200 MB.
+ * Batches are sorted by epoch, then by ordinal. A column that is NULL and a time that is NAN were
+ * not observed. Ten million batches have to fit into 200 MB.
  */
 #pragma once
 
@@ -18,33 +18,33 @@
 /* A fact is known only if its KNOWN bit is set. */
 enum series_state {
 	SERIES_READY_KNOWN = 1,
-	SERIES_READY = 2, /* finished before the consumer requested it */
+	SERIES_READY = 2, /* the batch was finished before the consumer requested it */
 	SERIES_QUEUE_KNOWN = 4,
-	SERIES_QUEUE = 8, /* other finished batches waited at the request */
+	SERIES_QUEUE = 8, /* other batches were finished, but not delivered, at the request */
 	/* set by stall_judge() */
 	SERIES_STEADY = 16,
 	SERIES_STARVED = 32,
 };
 
-/* Batches with consecutive ordinals, until the next run begins. */
+/* Batches of one epoch with consecutive ordinals, from `begin` until the next struct's `begin`. */
 struct series_run {
 	size_t begin;
 	int32_t epoch;
 	int32_t batch; /* ordinal of the first batch */
 };
 
-/* Times of an epoch's start and end that belong to no batch. Unknown times are UNKNOWN or NAN. */
+/* Times of an epoch that belong to no batch. Unknown: UNKNOWN or NAN. */
 struct series_epoch {
 	int64_t begin_ns;
 	int64_t stop_begin_ns;
 	float setup_ns;
-	float boot_ns;   /* from the end of setup until every worker had begun a load */
+	float boot_ns;   /* from the end of setup_ns until each worker had begun a load */
 	float stop_ns;   /* time of the call that ended the epoch, in which workers are shut down */
 	float sample_ns; /* part of setup_ns in which the training's thread chose samples */
 	int32_t epoch;
 };
 
-/* Requests by which the consumer fetched the descriptors of tensors, except at epochs' starts. */
+/* Requests by which the consumer got tensors' file descriptors, but for epochs' first batches. */
 struct series_fetches {
 	double ns, cpu_ns, count;
 	double batches;
@@ -59,12 +59,12 @@ struct batch_series {
 	int32_t loading; /* workers that loaded batches; -1: unknown */
 	int32_t prefetch_factor; /* -1: unknown, as in the six members below */
 	int32_t in_order;
-	int32_t is_foreign; /* a loader with workers, but not PyTorch's */
-	int32_t is_pooled;  /* any free worker takes the next load, instead of each in its turn */
+	int32_t is_foreign; /* a loader that has workers, but is not PyTorch's */
+	int32_t is_pooled;  /* any free worker takes the next load; 0: each worker in its turn */
 	int32_t persistent;
 	int32_t iterable;    /* workers begin the dataset again in each epoch */
 	int32_t synchronous; /* the consumer waits until each step has ended on the GPU */
-	int64_t lost_count;  /* records that were dropped before the drain read them */
+	int64_t lost_count;  /* number of records that were dropped before the drain read them */
 	union {
 		float *times[SERIES_TIMES];
 		struct {
@@ -85,21 +85,21 @@ struct batch_series {
 	size_t run_capacity;
 	struct series_epoch *epochs; /* sorted by epoch */
 	size_t epoch_count;
-	bool is_part;          /* does not begin with the loader's first batch */
+	bool is_part;          /* the series does not begin with the loader's first batch */
 	int64_t first_ns;      /* when the loader handed out its first batch; UNKNOWN: unknown */
 	int64_t last_ns;       /* when the last step ended; UNKNOWN: unknown */
-	int64_t tail_begin_ns; /* when a last wait began that no step followed; else UNKNOWN */
-	double elsewhere_ns;   /* waits for other loaders; compute_ns leaves them out */
+	int64_t tail_begin_ns; /* when the last wait began, if no step followed; else UNKNOWN */
+	double elsewhere_ns;   /* waits for other loaders, which compute_ns does not include */
 	double cores;
 	double main_cores;
 	double other_cores;
-	/* time on a core / runnable time of the training's thread, and of workers; or NAN */
+	/* share of its runnable time that the training's thread, or a worker, ran; or NAN */
 	double main_share, worker_share;
-	double worker_threads; /* threads of a worker that ran or had no core, on average; NAN */
+	double worker_threads; /* mean number of runnable threads of a worker; NAN: not needed */
 	struct share share;
-	double receive_ns; /* part of the waits in which messages arrived, also for later batches */
+	double receive_ns; /* part of the waits in which messages arrived, of any batch */
 	size_t receive_count;
-	double load_cpu_ns; /* sum over `load_cpu_count` batches, those whose CPU time is known */
+	double load_cpu_ns; /* sum over the `load_cpu_count` batches whose CPU time is known */
 	size_t load_cpu_count;
 	struct series_fetches fetches;
 };
@@ -116,15 +116,15 @@ struct batch_row {
 	int32_t epoch;
 	int32_t batch;
 	int32_t worker;    /* -1: unknown */
-	int32_t qdepth;    /* finished, undelivered batches at the request; -1: unknown */
-	int8_t head_ready; /* 1: finished before the request; -1: unknown */
+	int32_t qdepth;    /* number of finished, undelivered batches at the request; -1: unknown */
+	int8_t head_ready; /* 1: this batch was finished before the request; -1: unknown */
 };
 
 extern const struct batch_row BATCH_ROW_UNKNOWN;
 
 void series_init(struct batch_series *series);
 
-/* Appends a batch. Without memory, the series stays valid. */
+/* Appends a batch. The series stays valid if this fails with -ENOMEM. */
 int series_append(struct batch_series *series, const struct batch_row *row);
 
 /* Adds an epoch; epochs must come in ascending order. */
@@ -135,7 +135,7 @@ struct series_part {
 	const float *times[SERIES_TIMES]; /* NULL: not observed */
 	const int16_t *worker;
 	const uint8_t *state;
-	const struct series_run *runs; /* each `begin` is an index into the part */
+	const struct series_run *runs; /* each `begin` is an index within this part */
 	size_t run_count;              /* at least 1, since the first run begins at 0 */
 };
 
@@ -146,10 +146,10 @@ int series_extend(struct batch_series *series, const struct series_part *part);
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret);
 
-/* Returns the cores that other programs leave to the run; NAN: unknown. */
+/* Returns how many cores other programs leave to the run; NAN: unknown. */
 double series_free_cores(const struct batch_series *series);
 
-/* Returns true if other programs used more of the cores than a machine's usual background work. */
+/* Returns true if other programs used more of the cores than usual background work does. */
 bool series_has_others(const struct batch_series *series);
 
 /* Sets `worker_threads`, but only if loads wait for other threads of their worker. */
@@ -178,7 +178,7 @@ static inline int32_t series_prefetch(const struct batch_series *series)
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
 }
 
-/* Returns how many loads each loading worker has ahead, with a share of those of idle workers. */
+/* Returns how many loads a loading worker may have ahead, with its part of idle workers' loads. */
 static inline int32_t series_ahead(const struct batch_series *series)
 {
 	int32_t ahead = series_prefetch(series);
@@ -201,7 +201,7 @@ struct series_place {
 
 bool series_next(const struct batch_series *series, struct series_place *place);
 
-/* series_time() gives 0 for a time that was not observed. */
+/* Returns true if the time was observed. series_time() returns 0 for other times. */
 static inline bool series_has(const float *column, size_t i)
 {
 	return column && column[i] >= 0;

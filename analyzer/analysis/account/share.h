@@ -2,8 +2,8 @@
 /*
  * share.h - computes how many cores the scheduler gives to a run beside other programs.
  *
- * The scheduler divides cores by weight between groups (control groups, or sessions), then between
- * a group's threads. Nobody gets more than wanted; the others get the rest.
+ * The scheduler divides cores by weight between groups (control groups or sessions), and each
+ * group's cores between its threads. What one of them does not want is divided between the others.
  */
 #pragma once
 
@@ -12,24 +12,24 @@
 
 #define SHARE_NEIGHBOURS 17
 
-/* Another group, or all other threads of one weight in the run's group. Amounts are in cores. */
+/* Another group, or all threads of one weight in the run's group that are not of the run. */
 struct share_neighbour {
 	bool is_group; /* false: these are threads in the run's group */
-	double weight; /* the run's group, or one of the run's threads, has weight 1 */
+	double weight; /* relative to the run's group, or (threads) to one of the run's threads */
 	double ran;
-	double wanted; /* cores that would have been used, had all been free */
+	double wanted; /* number of cores that they would have used on an idle machine */
 };
 
 struct share {
-	double cores; /* cores that the run may use; NAN: unknown */
-	double all;   /* cores for which all groups compete */
+	double cores; /* number of cores that the run may use; NAN: unknown */
+	double all;   /* number of cores for which all groups compete */
 	struct share_neighbour neighbours[SHARE_NEIGHBOURS];
 	size_t count;
 };
 
 /*
- * Returns the part of a core (0-1) that each of the run's `threads` gets; 1: unknown. `want` is a
- * factor on what the neighbours want.
+ * Returns which part of a core (0-1) each of the run's `threads` gets; 1 if that is unknown. What
+ * the neighbours want is multiplied by `want`.
  */
 double share_of_thread(const struct share *share, double threads, double want);
 

@@ -10,7 +10,7 @@
 #define MEDIUM_FROM       100
 #define TRIM_SHARE        0.005
 #define UNKNOWN_WORKERS   8 /* number of workers to assume if it is unknown */
-#define RECORDS_PER_BATCH 2 /* one from the consumer, one from the worker */
+#define RECORDS_PER_BATCH 2 /* one of the consumer, one of the worker */
 /* a step waits for the GPU if it takes more than this many median steps */
 #define SYNC_FACTOR       5
 #define SYNC_FEWEST       0.003
@@ -19,7 +19,7 @@
 #define DRAIN_IDLE        3.5
 /* the GPU's times are used if at least this share of steady batches has one */
 #define GPU_SEEN_LEAST    0.5
-/* confidence is lower if a smaller share of all batches has a GPU time */
+/* confidence is lower if the GPU's times are known for a smaller share of all batches */
 #define GPU_SEEN_MOST     0.95
 
 struct sums {
@@ -114,7 +114,7 @@ static struct stats_column steady(const struct batch_series *s, const float *val
 	return (struct stats_column){values, s->state, s->count, SERIES_STEADY, SERIES_STEADY};
 }
 
-/* Returns the least wait that counts as starved, or NAN if no step is known. */
+/* Returns theta, the least wait that counts as starved; NAN: no step is known. */
 static double theta(struct batch_series *s, double *ret_compute_median_ns)
 {
 	struct stats_column compute = steady(s, s->compute_ns),
@@ -137,7 +137,7 @@ int64_t stall_theta_ns(struct batch_series *series)
 	return isnan(theta_ns) ? UNKNOWN : llrint(theta_ns);
 }
 
-/* Decides whether the GPU's clock counts. By it, only batches with a GPU time are steady. */
+/* Decides whether the GPU's clock counts. If so, only batches with a GPU time are steady. */
 static void choose_clock(struct batch_series *s, struct finding *f)
 {
 	size_t seen = 0, steady_count = 0, steady_seen = 0, i;
@@ -176,7 +176,7 @@ static void count_epochs(const struct batch_series *s, struct finding *f)
 		end = series_run_end(s, next - 1);
 		span = last->batch + (int64_t)(end - last->begin) - s->runs[first].batch;
 		f->epoch_count++;
-		/* A part lacks batches before its first one, but these are not lost. */
+		/* Batches before the first one of a part of a run are not lost. */
 		if (span > (int64_t)(end - s->runs[first].begin))
 			f->missing_count += (size_t)span - (end - s->runs[first].begin);
 	}
@@ -336,7 +336,7 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 		level--;
 	if (f->by_gpu && f->gpu_share < GPU_SEEN_MOST)
 		level--;
-	/* Drain ratios were never tried on hardware, so they lower the confidence. */
+	/* No drain ratio was ever compared with hardware, so confidence is lower with one. */
 	if (!isnan(f->drain_ratio))
 		level--;
 	return level < STALL_CONFIDENCE_LOW ? STALL_CONFIDENCE_LOW : (enum stall_confidence)level;
@@ -359,7 +359,7 @@ static void decide(const struct batch_series *s, struct finding *f)
 	f->confidence = find_confidence(s, f);
 }
 
-/* Returns the larger of two shares of lost records: by missing ordinals, and by counted drops. */
+/* Returns the share of lost records: the larger of what missing ordinals and counted drops show. */
 static double lost_share(const struct batch_series *s, const struct finding *f)
 {
 	double count = (double)s->count, lost = s->lost_count > 0 ? (double)s->lost_count : 0;

@@ -36,10 +36,10 @@
 #include "analysis/account/account.h"
 #include "analysis/account/series.h"
 
-/* Stall ratios from which the verdict is MODERATELY and HIGHLY. */
+/* stall ratios from which on the verdict is MODERATELY, and HIGHLY */
 #define STALL_MODERATE       0.05
 #define STALL_HIGH           0.20
-/* if the trimmed ratio is lower, the stalls are a few single events */
+/* if the trimmed ratio is lower, all stalls are a few single events */
 #define STALL_TRIMMED        0.025
 #define STALL_FEWEST         VERDICT_BATCHES
 #define STALL_TOLERATED_LOSS 0.05
@@ -49,7 +49,7 @@ enum stall_verdict {
 	STALL_VERDICT_NOT,
 	STALL_VERDICT_MODERATELY,
 	STALL_VERDICT_HIGHLY,
-	/* perhaps the waits are not the training's waits; set by stall_doubt() */
+	/* perhaps another thread than the training's waited; set by stall_doubt() */
 	STALL_VERDICT_IN_DOUBT,
 	STALL_VERDICT_MAX
 };
@@ -77,7 +77,7 @@ enum stall_confidence {
 	STALL_CONFIDENCE_MAX
 };
 
-/* Ratios are 0-1, or NAN; sums are in ns. */
+/* What is found about a loader. Ratios are 0 to 1, or NAN. */
 struct finding {
 	enum stall_verdict verdict;
 	enum stall_gap gap;
@@ -98,17 +98,17 @@ struct finding {
 	double theta_ns; /* NAN: no step was observed */
 
 	size_t batch_count;
-	size_t missing_count; /* ordinals without a record */
+	size_t missing_count; /* number of ordinals without a record */
 	size_t steady_count;
 	size_t starved_count;
 	size_t epoch_count;
 	size_t unseen_count;    /* batches left out for lack of a GPU time */
 	size_t readiness_count; /* steady batches with known readiness */
-	double lost_share;      /* lower bound of the share of lost records */
+	double lost_share;      /* at least this share of the records was lost */
 
 	double wait_all_ns; /* waits of all batches by the host's clock */
 	double compute_all_ns;
-	double wait_masked_ns; /* part of the waits in which the GPU was busy; 0 without by_gpu */
+	double wait_masked_ns; /* part of the waits in which the GPU was busy; 0 if !by_gpu */
 	double steady_ns;      /* wait + compute of steady batches, by the host's clock */
 
 	double wait_p50_ns; /* quantiles over all batches; NAN: not observed */
@@ -116,12 +116,12 @@ struct finding {
 	double compute_p50_ns;
 	double compute_p99_ns;
 
-	double drain_ratio; /* NAN: the verdict does not depend on it */
+	double drain_ratio; /* D (see above); NAN: the verdict does not depend on it */
 	double compute_median_ns;
 	/* mean step without waits; if steps are asynchronous, the GPU's mean time for a step */
 	double demand_mean_ns;
 	double load_mean_ns; /* mean load time of steady batches; NAN: unknown for all */
-	double load_cv; /* standard deviation of loads / mean */
+	double load_cv; /* standard deviation of loads / mean load */
 	double rho; /* load_mean_ns / loading workers / demand_mean_ns; 1: loading is too slow */
 	double eta; /* throughput / min(loading workers / load_mean_ns, 1 / demand_mean_ns) */
 };

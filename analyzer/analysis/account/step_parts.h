@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_parts.h - divides the training thread's steps by what they did, by the host's clock.
+ * step_parts.h - divides the time of steps by what the training's thread did, by the host's clock.
  *
- * Steps of a loop that runs neither backward pass nor optimizer, such as a validation, are
- * STEP_LOOPS. STEP_AFTER is what is left: metrics, logging, learning rate, time between epochs.
+ * A loop that runs neither backward pass nor optimizer, such as a validation, is STEP_LOOPS.
+ * STEP_AFTER is what is left of other steps: metrics, logging, learning rate, time between epochs.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ enum step_part {
 /* Names in JSON. */
 extern const char *const step_part_names[STEP_PART_MAX];
 
-/* Sums over one loader's batches. NAN: not observed. */
+/* Times summed over the batches of one loader. NAN: not observed. */
 struct step_sums {
 	double ns[STEP_TOLD_MAX];
 	double compute_ns;
@@ -33,9 +33,9 @@ struct step_sums {
 
 struct step_parts {
 	bool is_split;
-	/* If not observed, STEP_BETWEEN and STEP_OPTIMIZER are in STEP_AFTER. */
+	/* false: STEP_AFTER includes STEP_BETWEEN and STEP_OPTIMIZER, as none was observed */
 	bool has_optimizer;
-	double ns[STEP_PART_MAX]; /* NAN: not observed; the others add up to whole_ns */
+	double ns[STEP_PART_MAX]; /* NAN: not observed; the other parts add up to whole_ns */
 	double whole_ns;
 };
 

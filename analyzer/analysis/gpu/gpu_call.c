@@ -3,9 +3,9 @@
 
 #include <stdbool.h>
 
-#define THREADS_MOST 256 /* in more threads, nested calls count twice */
+#define THREADS_MOST 256 /* in threads beyond these, nested calls count twice */
 
-/* Calls of this thread have been counted up to end_ns. */
+/* A thread whose calls have been counted up to end_ns. */
 struct thread {
 	uint32_t id;
 	int64_t end_ns;

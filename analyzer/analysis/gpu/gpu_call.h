@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_call.h - measures the outermost CUDA calls of the host's threads during one step. */
+/* gpu_call.h - measures CUDA calls of the host during one step. Calls within calls do not count. */
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 struct gpu_call_times {
 	int64_t sync_ns;
-	int64_t copy_ns; /* calls that copy, which wait if the memory is pageable */
+	int64_t copy_ns; /* calls that copy; these wait for the copy if the memory is pageable */
 	int64_t launch_ns;
 	int64_t launch_count;
 };

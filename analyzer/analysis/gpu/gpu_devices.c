@@ -36,7 +36,7 @@ static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, 
 	return fed;
 }
 
-/* The host's calls have no device. A call waited if any device's copy ends during the call. */
+/* Operations of the host. They count for each device, as they may have waited for any. */
 #define OF_ALL (GPU_STEP_SYNC | GPU_STEP_BIT(API_COPY))
 
 static size_t copy_ops(const struct gpu_op *ops, size_t count, int16_t device, struct gpu_op *ret)

@@ -2,23 +2,23 @@
 /*
  * gpu_devices.h - measures one step of a process that uses several GPUs.
  *
- * A device is fed if, lately, it got at least a quarter of the bytes that the most fed device got
- * from the host. Times are means over fed devices: if one of them waits for its batch, time is lost
- * even if other devices work. Counts, copies and waits are sums.
+ * A device is called fed if, of late, it got at least a quarter of the bytes that the device with
+ * the most got from the host. Times are means over fed devices: if one of them waits for its batch,
+ * time is lost even if the others work. Counts, copies and waits are sums over all devices.
  */
 #pragma once
 
 #include "analysis/gpu/gpu_step.h"
 
-#define GPU_DEVICES_MOST 32    /* higher device numbers count in sums only */
-/* of the bytes of the most fed device, a fed device gets at least this share */
+#define GPU_DEVICES_MOST 32    /* devices with a higher number count in sums only */
+/* a fed device gets at least this share of the bytes of the device that gets the most */
 #define GPU_DEVICES_FED  0.25
-#define GPU_DEVICES_KEEP 0.875 /* at each step, earlier bytes lose weight by this factor */
+#define GPU_DEVICES_KEEP 0.875 /* the weight of earlier bytes is multiplied by this in each step */
 
 /* Must be all zero at first. */
 struct gpu_devices {
 	uint32_t working;               /* bit i: device i has run a kernel or graph */
-	double bytes[GPU_DEVICES_MOST]; /* bytes from the host to each device, weighted by age */
+	double bytes[GPU_DEVICES_MOST]; /* bytes that each device got from the host, by age */
 };
 
 struct gpu_device_step {
@@ -29,10 +29,10 @@ struct gpu_device_step {
 	int64_t h2d_bytes, peer_bytes;
 };
 
-/* Notes which device worked. `op` need not belong to a step. */
+/* Notes that the operation's device worked. The operation need not belong to a step. */
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 
-/* Measures a step. For several devices, fills steps[GPU_DEVICES_MOST], one for each. */
+/* Measures a step into *ret. If several devices work, steps[i] gets the measures of device i. */
 int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,
 			struct gpu_device_step *steps, size_t *ret_count);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define MOST_NS (INT64_MAX / 8) /* a later time comes from a damaged ring */
+#define MOST_NS (INT64_MAX / 8) /* a later time is an error: the ring is damaged */
 
 /* Returns the part's length in ns, or 0 if it was not observed. */
 static int64_t length_of(const struct dlprof_parts *told, enum dlprof_part part)
@@ -18,7 +18,7 @@ bool gpu_parts_find(const struct dlprof_parts *told, int64_t wait_end_ns, int64_
 	    wait_end_ns > MOST_NS || end_ns > MOST_NS)
 		return false;
 	edges[DLPROF_PART_BEFORE] = wait_end_ns;
-	/* A wait for another loader within the step may end after the backward pass began. */
+	/* The step may wait for another loader in its backward pass: then that begins there. */
 	edges[DLPROF_PART_BACKWARD] =
 		wait_end_ns > (int64_t)told->backward_ns ? wait_end_ns : (int64_t)told->backward_ns;
 	for (int i = DLPROF_PART_BACKWARD; i < GPU_PARTS - 1; i++)

@@ -51,7 +51,7 @@ static void unite(const struct gpu_op *ops, size_t count, uint32_t kinds, struct
 			add(parts, ops[i].begin_ns, ops[i].end_ns);
 }
 
-/* Returns true if a call waited for its copy. CUPTI records no synchronisation for this. */
+/* Returns true if a copying call waited for its copy, for which CUPTI records no wait. */
 static bool is_copy_waited_for(const struct gpu_op *ops, size_t count, size_t call)
 {
 	for (size_t i = call + 1; i < count && ops[i].begin_ns < ops[call].end_ns; i++)
@@ -69,7 +69,7 @@ static void unite_waits(const struct gpu_op *ops, size_t count, struct parts *pa
 			add(parts, ops[i].begin_ns, ops[i].end_ns);
 }
 
-/* Makes the union of `a` and `b`. `ret` is another array with room for both. */
+/* Makes the union of the spans in `a` and `b`. `ret` is a third array, with room for both. */
 static void join(const struct parts *a, const struct parts *b, struct parts *ret)
 {
 	size_t i = 0, k = 0;

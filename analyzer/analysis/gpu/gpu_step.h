@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_step.h - measures from single operations what the GPU did in one step.
+ * gpu_step.h - measures what the GPU did in one step, from the single operations.
  *
- * The GPU is busy while kernels or graphs run, except kernels of a GPU loader (gpu_streams.h). Gaps
- * are the other times. Each nanosecond of a gap has the first class that is true:
+ * The GPU is busy while kernels or graphs run, except kernels of a GPU loader (gpu_streams.h). All
+ * other times are gaps. Each nanosecond of a gap belongs to the first of these classes that fits:
  *
  * - data: the training thread waited for this step's batch
  * - h2d: something was copied to a device
  * - sync: the host waited for the GPU, in a synchronisation or a copy; or the gap began during such
- *   a wait or right after it, since the queue ran empty during the wait
- * - host: the gap is longer than GPU_STEP_BREATH_NS, so nothing was launched
- * - other: other copies ran, or a loader's kernels; or the gap is a short one between two kernels
+ *   a wait or right after it, because the GPU ran out of work during the wait
+ * - host: the gap is longer than GPU_STEP_BREATH_NS, so the host had launched nothing
+ * - other: other copies or a loader's kernels ran, or it is the short gap between two kernels
  */
 #pragma once
 
@@ -20,8 +20,8 @@
 
 #include "dlprof/event.h"
 
-#define GPU_STEP_BREATH_NS 10000 /* longest gap between two kernels if both were launched before */
-#define GPU_STEP_SLACK_NS  20000 /* the host's wait ends at most this long after the GPU's work */
+#define GPU_STEP_BREATH_NS 10000 /* the longest gap between two kernels that are both queued */
+#define GPU_STEP_SLACK_NS  20000 /* the host's wait ends at most so long after the GPU's work */
 
 /* Operations that keep a device busy, and calls in which the host waits for it. */
 #define GPU_STEP_BIT(kind) (1u << DLPROF_GPU_##kind)
@@ -40,19 +40,19 @@ struct gpu_op {
 
 struct gpu_step {
 	int64_t busy_ns, nccl_ns;
-	int64_t compute_ns; /* time of kernels and graphs that are no collectives */
+	int64_t compute_ns; /* time of kernels and graphs other than NCCL's collectives */
 	int64_t loading_ns;
 	int64_t kernel_count, graph_count;
 	int64_t h2d_ns, h2d_bytes, h2d_pageable_bytes;
 	int64_t d2h_ns, d2h_bytes, memset_ns;
 	int64_t anywhere_bytes; /* bytes of copies whose direction is unknown */
-	/* sums over waits, which may overlap */
+	/* lengths of all waits of each kind; overlapping waits count twice */
 	int64_t sync_event_ns, sync_stream_ns, sync_context_ns;
 	int64_t gap_data_ns, gap_h2d_ns, gap_sync_ns, gap_host_ns, gap_other_ns;
-	int64_t refill_ns;   /* idle time from a wait in which the GPU idled to the next kernel */
+	int64_t refill_ns;   /* idle time after a wait for a batch, up to the next kernel */
 	int64_t launched_ns; /* length of all kernels that were launched in the step */
 };
 
-/* Measures the step [begin_ns, end_ns). All `ops` overlap the step, sorted by begin_ns. */
+/* Measures the step [begin_ns, end_ns). `ops` are those that overlap it, sorted by begin_ns. */
 int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t wait_end_ns,
 		     int64_t end_ns, struct gpu_step *ret);

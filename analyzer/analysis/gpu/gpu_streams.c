@@ -2,7 +2,7 @@
 #include "analysis/gpu/gpu_streams.h"
 
 #define TRAINERS_MOST 16
-/* in waits, a starved stream is busy for at most this part of its busy share elsewhere */
+/* the busy share of a starved stream in waits is at most this part of its busy share elsewhere */
 #define STARVED_MOST  0.25
 
 enum owner { OWNER_NOT_ASKED, OWNER_TRAINING, OWNER_LOADER, OWNER_DOUBTFUL };
@@ -66,7 +66,7 @@ static void add_stream(const struct gpu_stream *stream, struct trainers *trainer
 			trainers->threads[trainers->count++] = stream->threads[i];
 }
 
-/* Finds the thread that takes the batches, and threads that share a stream with a found one. */
+/* Finds the training's threads: `thread`, and those that share a stream with one of them. */
 static void find_trainers(const struct gpu_streams *streams, int device, uint32_t thread,
 			  struct trainers *ret)
 {
@@ -148,7 +148,7 @@ static int64_t overlap(const struct gpu_op *op, int64_t begin_ns, int64_t end_ns
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* Returns the stream that runs most outside of waits, and little in waits; or none. */
+/* Returns the starved stream: the busiest outside of waits, and hardly busy in them; or none. */
 static uint32_t find_starved(const struct gpu_streams *streams, int device)
 {
 	uint32_t best = GPU_STREAMS_MOST;
@@ -168,7 +168,7 @@ static uint32_t find_starved(const struct gpu_streams *streams, int device)
 	return best;
 }
 
-/* Returns for how long kernels ran, but none of the stream `starved`. */
+/* Returns for how long kernels of other streams ran, while none of the stream `starved` did. */
 static int64_t mask_device(const struct gpu_op *ops, size_t count, int device, uint32_t starved,
 			   int64_t begin_ns, int64_t end_ns)
 {

@@ -20,11 +20,11 @@
 
 #include "analysis/gpu/gpu_devices.h"
 
-/* number of streams that the low bits of a stream's number distinguish */
+/* streams are told apart by so many low bits of their number */
 #define GPU_STREAMS_MOST     (1 << DLPROF_GPU_STREAM_BITS)
 #define GPU_STREAMS_THREADS  4
 #define GPU_STREAMS_DEFAULT  7
-/* a thread belongs to a stream if it makes at least this share of the stream's launches */
+/* a thread is one of a stream's if it makes at least this share of the stream's launches */
 #define GPU_STREAMS_LAUNCHES 0.03
 /* streams in doubt are ignored if they are busy for a smaller share of the step */
 #define GPU_STREAMS_KNOWN    0.02
@@ -45,21 +45,21 @@ struct gpu_streams {
 	double masked_ns;
 };
 
-/* Notes a kernel's stream and thread. `op` need not belong to a step. */
+/* Notes which thread launches to which stream. The operation need not belong to a step. */
 void gpu_streams_note(struct gpu_streams *streams, const struct gpu_op *op);
 
 /*
- * Sets or clears DLPROF_GPU_LOADER in each operation. An operation is doubtful if its stream may or
- * may not belong to a loader; it gets the mark if `doubtful_are` is true. Returns the number of
- * doubtful operations.
+ * Sets DLPROF_GPU_LOADER in the operations of GPU loaders, and clears it in others. Where it is
+ * doubtful whether a stream belongs to a loader, sets the mark if `doubtful_are` is true. Returns
+ * the number of doubtful operations.
  */
 size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thread,
 			bool doubtful_are, struct gpu_op *ops, size_t count);
 
 /*
- * Measures how long other kernels kept a GPU busy in the step's wait while the starved stream had
- * none. A stream is starved if its kernels run mostly outside of waits. Kernels of known threads
- * are left out, as gpu_streams_mark() knows their owner.
+ * Measures how long, in the step's wait for a batch, kernels of other streams kept a GPU busy while
+ * its starved stream was idle. Starved is a stream whose kernels run mostly outside of waits.
+ * Streams of known threads are left out, as gpu_streams_mark() knows their owner.
  */
 void gpu_streams_mask(struct gpu_streams *streams, const struct gpu_op *ops, size_t count,
 		      int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns);

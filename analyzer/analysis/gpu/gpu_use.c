@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stddef.h>
 
-#define MOST 1e19 /* a larger sum comes from a damaged file */
+#define MOST 1e19 /* a larger sum is an error: the file is damaged */
 
-/* a GPU idles in any step, so a cause is named only from this share on */
+/* any step has some idle time, so what the GPU lacked is named only from this share on */
 #define LACK_LEAST    0.3
-/* launching takes longer than running if kernels take at most this long on average */
+/* kernels are called short if they take at most this long on average: launching takes longer */
 #define SHORT_NS      10e3
 #define MANY_LAUNCHES 100  /* launches are too slow only if a step has at least this many */
 /*
@@ -40,7 +40,7 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : NAN;
 }
 
-/* Finds what the GPU lacked. Many short kernels keep the host busy. */
+/* Finds what the GPU lacked. If the host waits beside many short kernels, launching is too slow. */
 static void find_lack(struct gpu_use *use)
 {
 	const double *share = use->gap_share;
