@@ -6,7 +6,7 @@
 
 #include "analysis/account/share.h"
 
-#define LEAST_WORK 0.15 /* threads need no core if they work for a smaller share of their time */
+#define LEAST_WORK 0.15 /* a thread that works for less than this share of its time needs no core */
 #define SAME_PACE  0.99
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
@@ -15,8 +15,8 @@
 
 enum phase {
 	IDLE,
-	WORKING, /* ends when work_ns of the crowd reaches `until` of the thread */
-	BLOCKED, /* ends when now_ns of the crowd reaches `until` of the thread */
+	WORKING, /* until the crowd's work_ns reaches the thread's `until` */
+	BLOCKED, /* until the crowd's now_ns reaches the thread's `until` */
 };
 
 struct hand {
@@ -25,8 +25,8 @@ struct hand {
 	double work_ns; /* work to do after being blocked */
 	double blocked_ns;
 	size_t at;
-	size_t head, count; /* this worker's first entry in the queue, and number of entries */
-	size_t given;       /* loads assigned to this worker that are not delivered */
+	size_t head, count; /* this worker's first entry in `queue`, and its number of entries */
+	size_t given;       /* number of loads assigned to this worker and not yet delivered */
 };
 
 struct crowd {
@@ -36,18 +36,18 @@ struct crowd {
 	struct hand *hands; /* the workers, then the training */
 	size_t *queue;      /* `prefetch` entries for each worker; not used in a pool */
 	size_t begun;       /* in a pool: the next batch to be loaded */
-	/* pace [i] while i workers work; [workers + 1 + i] while the training also works */
+	/* a thread's share of a core: [i] while i workers work; [workers + 1 + i]: and training */
 	double *paces;
 	struct {
 		double end_ns; /* INFINITY: the load has not ended */
 		size_t owner;
-		size_t ended; /* entry k has the batch whose load ended as number k */
+		size_t ended; /* in entry k: the batch whose load was the k-th to end */
 	} * batches;
 	size_t finished_count, taken_count;
 	size_t epoch, ahead, begin, end;
 	size_t working;
 	bool training_works;
-	double now_ns, work_ns; /* work_ns: work done so far by a thread that always works */
+	double now_ns, work_ns; /* work_ns: what a thread that always works has done by now_ns */
 	double wait_ns;
 };
 
@@ -58,7 +58,7 @@ static void begin_work(struct crowd *c, struct hand *hand, double ns)
 	double got = is_training ? c->trace->step_got : c->trace->load_got;
 
 	double blocked_ns = fmax(0, ns * (1 - part / got));
-	/* Work begins at different points of loads, as not all threads work at once. */
+	/* Each load works at another point of its time, so that not all threads work at once. */
 	double before = part > 0 ? (double)hand->at * GOLDEN - floor((double)hand->at * GOLDEN) : 1;
 
 	hand->work_ns = ns * part;
@@ -116,7 +116,7 @@ static void begin_load(struct crowd *c, size_t worker)
 					  hand->at - c->begin));
 }
 
-/* Gives the pool one more load, which a worker without a load begins at once. */
+/* Adds a load to the pool's queue. A worker that has nothing to do begins it at once. */
 static void assign_pool(struct crowd *c)
 {
 	if (c->ahead == c->end)
@@ -140,7 +140,7 @@ static void assign(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Assigns one load to this worker or, with setup->as_dealt, loads to all workers with room. */
+/* Assigns a load to this worker. With setup->as_dealt, fills the queues of all workers. */
 static void dispatch(struct crowd *c, size_t worker)
 {
 	if (c->setup->is_pooled) {
@@ -171,7 +171,7 @@ static void end_load(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Goes on to the next event. Returns its thread, or NULL if `limit_ns` comes first. */
+/* Moves the time to the next event. Returns the event's thread; NULL: `limit_ns` came first. */
 static struct hand *advance(struct crowd *c, double limit_ns)
 {
 	double pace = c->paces[c->working + (c->training_works ? c->workers + 1 : 0)];
@@ -204,7 +204,7 @@ static struct hand *advance(struct crowd *c, double limit_ns)
 	return blocked;
 }
 
-/* Goes on with a thread. Returns true if the training's step has ended. */
+/* Begins what a thread does next. Returns true if the training's step has ended. */
 static bool go_on(struct crowd *c, struct hand *hand)
 {
 	if (hand->phase == WORKING)
@@ -250,7 +250,7 @@ static bool await_any(struct crowd *c)
 	return true;
 }
 
-/* Takes a batch. Later batches that have arrived are received now, and take no time later. */
+/* Takes a batch. Receives later batches that have arrived, too, which then take no time later. */
 static size_t take_next(struct crowd *c, size_t ordinal)
 {
 	size_t wanted = c->begin + ordinal, at;
@@ -262,7 +262,7 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 		if (!await_any(c))
 			return wanted;
 		at = c->batches[c->taken_count++].ended;
-		/* If receiving is timed separately, a batch arrives after the usual lag. */
+		/* If the time of receiving is known apart, a batch arrives after the usual lag. */
 		end_ns = c->batches[at - c->begin].end_ns +
 			 (c->trace->receive_ns ? c->trace->usual_lag_ns
 					       : replay_latency_ns(c->trace, c->setup, at));
@@ -356,7 +356,7 @@ bool crowd_matters(const struct trace *t, const struct replay_setup *setup)
 	double most = setup->workers + t->step_threads;
 	double work = t->load_cpu * fmax(setup->workers, 1) + t->step_cpu * t->step_threads;
 
-	/* Each event looks at each worker, which is too slow for many workers. */
+	/* Each event looks at each worker, so the time grows with their number. */
 	if ((double)t->count * (setup->workers + 1) > MOST_LOOKS)
 		return false;
 	if (t->receive_ns > 0 && setup->workers > 0)

@@ -2,19 +2,19 @@
 /*
  * crowd.h - replays a run like replay.h, but with threads that compete for cores.
  *
- * Each load and step works for a part of its time, at the scheduler's pace (share.h), and is
- * blocked for the rest.
+ * Each load and step needs a core for a part of its time, and gets the share of one that the
+ * scheduler gives it then (share.h). In the rest of its time it is blocked.
  */
 #pragma once
 
 #include "analysis/predict/replay.h"
 
-/* Returns true if the pace of a thread may differ from that in the run. */
+/* Returns true if threads may get another share of a core than in the run. */
 bool crowd_matters(const struct trace *trace, const struct replay_setup *setup);
 
-/* Returns batches per second if only the cores limited them; INFINITY if cores are unknown. */
+/* Returns how many batches a second the cores allow; INFINITY: the number of cores is unknown. */
 double crowd_most(const struct trace *trace, const struct replay_setup *setup);
 
-/* `want` is a factor on the cores that other programs want. */
+/* Replays the run. The cores that other programs want are multiplied by `want`. */
 struct replay_result crowd_replay(const struct trace *trace, const struct replay_setup *setup,
 				  double want);

@@ -8,14 +8,14 @@
 
 #include "dlprof/units.h"
 
-#define ROUNDS       3 /* an epoch's end is this many loads for each worker */
+#define ROUNDS       3 /* an epoch's end consists of so many loads for each worker */
 #define FEWEST_ENDS  3
 #define FEWEST_LOADS 20
 /* loads share a limit if their time off the CPU grows at least with this power of their number */
 #define GROWTH_LEAST 0.6
 #define Z_LEAST      4.0
-#define SPAN_LEAST   1.5  /* needed ratio of the most to the fewest loads under way at once */
-#define OUTSIDE_LEAST 0.5 /* share of the loads' time that must be off the CPU to find a limit */
+#define SPAN_LEAST   1.5  /* a limit shows only if (most / fewest loads under way) is this large */
+#define OUTSIDE_LEAST 0.5 /* a limit shows only if loads are off the CPU for this share */
 #define NEARLY_MOST  0.8
 
 struct edge {
@@ -64,7 +64,7 @@ static int count_under_way(const struct flight_load *loads, size_t count, double
 	return 0;
 }
 
-/* Fits y = log(time off the CPU) to x = log(loads under way) over the ends of epochs. */
+/* Fits y = ln(a load's time off the CPU) to x = ln(loads under way) over the ends of epochs. */
 struct fit {
 	size_t load_count, end_count;
 	double xx, xy, yy; /* sums of products, centred on the means of each end */
@@ -72,7 +72,7 @@ struct fit {
 	double outside_ns, load_ns; /* sums over all loads in the fit */
 };
 
-/* Returns a load's time off the CPU, for one sample if the number of samples is known. */
+/* Returns a load's time off the CPU, divided by its samples if their number is known. */
 static double outside_of(const struct flight_load *load)
 {
 	double ns = (double)load->load_ns - (double)load->cpu_ns;
@@ -80,7 +80,7 @@ static double outside_of(const struct flight_load *load)
 	return ns > 0 ? ns / (load->samples > 0 ? load->samples : 1) : 0;
 }
 
-/* Adds the end of an epoch. A last batch of unknown size may be small, and is left out. */
+/* Adds the end of an epoch. Its last batch is left out if it may be smaller than others. */
 static void add_end(const struct flight_load *loads, const double *under_way, size_t begin,
 		    size_t end, struct fit *fit)
 {
@@ -148,7 +148,7 @@ int flight_find(const struct flight_load *loads, size_t count, int32_t workers, 
 	for (i = 1; r == 0 && i <= count; i++) {
 		if (i < count && loads[i].epoch == loads[begin].epoch)
 			continue;
-		/* The last epoch in a full list may be incomplete. */
+		/* If the list is full, the last epoch may lack its end. */
 		if (i - begin > most && (i < count || count < FLIGHT_MOST))
 			add_end(loads, under_way, i - most, i, &fit);
 		begin = i;

@@ -2,15 +2,15 @@
 /*
  * flight.h - finds out whether loads share a limit, such as a server that limits requests.
  *
- * Loads then take the longer, the more loads are under way. This is measured at the ends of epochs,
- * where loads run out, however slow they are. Elsewhere, slow loads cause more loads under way.
+ * If so, loads are the longer the more are under way. Only ends of epochs show this: there the
+ * number of loads falls however slow they are. Elsewhere, slow loads make more loads run at once.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define FLIGHT_MOST 50000 /* loads after these are ignored */
+#define FLIGHT_MOST 50000 /* only so many loads of a run are looked at */
 
 /* Loads are sorted by epoch, then batch. */
 struct flight_load {
@@ -22,7 +22,7 @@ struct flight_load {
 
 struct flight {
 	size_t load_count;
-	double growth;      /* time off the CPU grows with this power of the loads under way */
+	double growth;      /* time off the CPU is proportional to (loads under way)^growth */
 	double z;           /* growth divided by its standard error */
 	double few, many;   /* smallest and largest number of loads under way at once */
 	double limit_per_s; /* batches a second of all workers; NAN: no limit was found */

@@ -5,21 +5,21 @@
 
 #include "analysis/predict/crowd.h"
 
-/* workers are enough if they reach at least this share of the best rate */
+/* workers are enough if the training reaches at least this share of the best rate */
 #define ENOUGH       0.95
 #define MOST_WORKERS 512
-#define MOST_TIMES   8 /* at most this many times the run's workers, as more was never tested */
+#define MOST_TIMES   8 /* advised are at most so many times the run's workers: more is not tested */
 #define MOST_FROM_0  16
 #define CANDIDATES   4
 #define NEARLY       0.1  /* error of a measured number of workers, subtracted before rounding up */
-/* too many workers are this many times what the cores keep busy */
+/* workers are too many if they are at least this many times those that the cores keep busy */
 #define TOO_MANY     1.25
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
 		     double ceiling_per_s)
 {
 	setup.workers = workers;
-	/* A short run has only first loads, so the cores must be enough, too. */
+	/* The replay of a short run has only first loads: later loads must find cores, too. */
 	return crowd_most(trace, &setup) >= ENOUGH * ceiling_per_s &&
 	       crowd_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }
@@ -60,7 +60,7 @@ static int32_t find_fewest(const struct trace *trace, struct replay_setup setup,
 	int32_t numbers[CANDIDATES];
 	int count = 0, i;
 
-	/* Starting workers takes time, so in short epochs more workers may be slower. */
+	/* More workers may be slower where epochs are short, as it takes time to start them. */
 	for (setup.workers = most; count < CANDIDATES && setup.workers > 0; setup.workers /= 2) {
 		numbers[count] = setup.workers;
 		rates[count] = crowd_replay(trace, &setup, 1).batches_per_s;

@@ -5,13 +5,13 @@
 #include "analysis/predict/replay.h"
 
 struct needed {
-	/* fewest workers for 95 % of the rate without load times; -1: none suffice */
+	/* fewest workers for 95 % of the rate of loads without length; -1: no number is enough */
 	int32_t enough;
 	bool core_limited; /* `enough` is -1 because there are too few cores */
-	/* Workers to try; -1: no more than in the run. `enough`, but at most what the cores keep
-	 * working, and at most 8 times the run's workers (16 if it has none). */
+	/* Number of workers to try: `enough`, but at most what the cores keep busy, and at most 8
+	 * times the run's workers (16 if it has none). -1: the run already has as many. */
 	int32_t more;
-	/* Workers that the cores keep working, if these are fewer than the run's; else -1. */
+	/* number of workers that the cores keep busy, if the run has more; else -1 */
 	int32_t fewer;
 };
 

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Measured with PyTorch, for what the run does not show. */
+/* Times measured with PyTorch, used where the run does not show them. */
 #define FORK_NS   8e6   /* time to start a worker process */
 #define BOOT_NS   1e7   /* time from a worker's start to its first load */
 #define RESUME_NS 1.5e6 /* time to start an epoch in workers that already run */
 #define PASS_NS   3e5   /* time to send a batch on and to receive it */
 #define STILL_NS  5e7   /* a worker whose first load came at least this late was still starting */
-/* Ending the first worker takes as long as ending this many other workers. */
+/* ending the first worker takes this many times as long as ending each other worker */
 #define FIRST_END 2.5
 
 /* Returns true if the epoch keeps the workers of the one before, unlike in the run. */
@@ -114,7 +114,7 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	struct trace_epoch e = unsampled(t, setup, epoch);
 
 	e.setup_ns += sample_ns - gone_ns;
-	/* Workers start while samples are chosen, so with less sampling their start may show. */
+	/* Workers start while samples are chosen. With less sampling, they may start later. */
 	if (gone_ns > 0 && setup->workers && t->workers && !is_kept(t, setup, epoch) &&
 	    (!epoch || setup->restarts))
 		e.start_ns = e.start_ns >= STILL_NS ? e.start_ns + gone_ns
@@ -143,7 +143,7 @@ double replay_handover_ns(const struct trace *t, const struct replay_setup *setu
 double replay_latency_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
 {
 	double ns = (double)t->latency_ns[at];
-	/* A late batch's latency may include fetching descriptors. */
+	/* The latency of a late batch may include fetching its tensors' descriptors. */
 	double asked_ns = t->fetch_ns + t->sample_ns - (double)t->handover_ns[at];
 	double fetch_ns = fmin(fmax(0, asked_ns), ns);
 
@@ -161,7 +161,7 @@ double replay_receive_ns(const struct trace *t, const struct replay_setup *setup
 	return (t->receive_ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
 }
 
-/* Loads of one worker. In a pool, the first queue has all loads, and others only have free_ns. */
+/* Loads of one worker. In a pool, the first queue has all loads; of others only free_ns is used. */
 struct queue {
 	double free_ns;
 	size_t first, next, count;
@@ -178,7 +178,7 @@ struct replay {
 	double now_ns, wait_ns;
 };
 
-/* Adds 1 cyclically, without the division that would dominate a replay. */
+/* Returns (at + 1) % count. A division would take most of a replay's time. */
 static size_t next(size_t at, size_t count)
 {
 	return at + 1 < count ? at + 1 : 0;
@@ -215,7 +215,7 @@ static void assign(struct replay *r, size_t worker)
 	queue->count++;
 }
 
-/* Assigns one load to this worker or, with setup->as_dealt, loads to all workers with room. */
+/* Assigns a load to this worker. With setup->as_dealt, fills the queues of all workers. */
 static void dispatch(struct replay *r, size_t worker)
 {
 	if (!replay_is_dealt(r->trace, r->setup)) {

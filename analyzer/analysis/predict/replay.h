@@ -23,9 +23,9 @@
 
 #include "analysis/predict/trace.h"
 
-#define REPLAY_SLOTS (1 << 20) /* largest workers x prefetch_factor that is replayed */
+#define REPLAY_SLOTS (1 << 20) /* larger products workers x prefetch_factor are not replayed */
 
-/* What slow loads belong to: the worker, or the data. */
+/* What makes some workers' loads slow: the worker, or the data that it gets. */
 enum replay_slow {
 	REPLAY_SLOW_WORKER,
 	REPLAY_SLOW_INDEX,
@@ -37,21 +37,20 @@ struct replay_setup {
 	int32_t prefetch_factor;
 	bool in_order;
 	bool as_dealt;   /* each batch is loaded by the worker that loaded it in the run */
-	bool is_pooled;  /* any free worker takes the next load, instead of each in its turn */
-	/* not PyTorch's loader: in_order and persistent workers are not predicted */
-	bool is_foreign;
+	bool is_pooled;  /* any free worker takes the next load; false: each worker in its turn */
+	bool is_foreign; /* not PyTorch's loader: no prediction of in_order or persistent workers */
 	bool restarts;
 	enum replay_slow slow;
-	double load_factor; /* factor on load times; 0: loads take no time */
-	double handover_factor; /* factor on hand-overs, but not on choosing samples */
+	double load_factor; /* loads take so many times as long as in the run */
+	double handover_factor; /* the same for hand-overs without their choice of samples */
 	double fetch_factor;
-	double sampling_factor; /* factor on choosing samples, also in an epoch's start */
-	double unseen_sampling; /* part of making an iterator that is sampling, if not observed */
+	double sampling_factor; /* the same for choosing samples, also at an epoch's start */
+	double unseen_sampling; /* where not observed, this share of making iterators is sampling */
 };
 
 struct replay_result {
 	double batches_per_s; /* NAN: it could not be replayed */
-	double stall_ratio;   /* waiting, with starts and ends of epochs / all time */
+	double stall_ratio;   /* share of waiting, with starts and ends of epochs, in all time */
 };
 
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
@@ -73,7 +72,7 @@ double replay_load_ns(const struct trace *trace, const struct replay_setup *setu
 struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_setup *setup,
 				size_t epoch);
 
-/* Returns the time from when a load could begin until it ends. `ordinal` counts in the epoch. */
+/* Returns the time from when a load could begin until it ends. `ordinal`: of its batch. */
 double replay_until_loaded_ns(const struct trace *trace, const struct replay_setup *setup,
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 

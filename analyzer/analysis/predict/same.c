@@ -35,7 +35,7 @@ enum same same_after(enum dlprof_set key, int64_t before, int64_t after, bool is
 	}
 }
 
-/* Returns a number, or for a word a negative number that its first letter gives. */
+/* Returns the value of a number, or a negative value for a word, by its first letter. */
 static int64_t value_of(const char *text, size_t length)
 {
 	int32_t number = dlprof_set_number(text, length);

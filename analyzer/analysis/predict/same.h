@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * same.h - says how a changed setting of a PyTorch loader changes the samples of a shuffled
- * training.
+ * same.h - says whether a training gets the same samples if a setting of its PyTorch loader is
+ * changed.
  *
  * Measured with PyTorch 1.13 and 2.15 (tests/e2e/set_samples.py): another number of workers changes
  * the seeds of the dataset. No workers, or persistent ones, change the random numbers of the
@@ -14,7 +14,7 @@
 
 #include "dlprof/set.h"
 
-/* In ascending order of change. */
+/* What stays the same, ordered from all to nothing. */
 enum same {
 	SAME_ALL,
 	SAME_ORDER, /* same order, but other random numbers in the dataset */
@@ -25,7 +25,7 @@ enum same {
 
 enum same same_after(enum dlprof_set key, int64_t before, int64_t after, bool is_iterable);
 
-/* `changes` is like "train.py:16: workers 1 -> 4, in_order true -> false". */
+/* Judges changes such as "train.py:16: workers 1 -> 4, in_order true -> false". */
 enum same same_after_changes(const char *changes, bool is_iterable);
 
 /* Words for people, and ids in JSON. */

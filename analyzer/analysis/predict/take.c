@@ -11,17 +11,15 @@
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
-#define FETCH_LONG_NS    1e6  /* a shorter fetch of a descriptor (usual: 0.1 ms) does not wait */
-/* fetches of descriptors wait for the worker if they are on the CPU for less than this share */
+#define FETCH_LONG_NS    1e6  /* fetching a descriptor (usually 0.1 ms) waits from here on */
+/* fetching waits for the worker if it uses a CPU for less than this share of its time */
 #define FETCH_IDLE       0.25
-/* the host runs ahead of the GPU if it waits for a busy GPU for more than this share of the time */
+/* the host runs ahead of the GPU if waits for a busy GPU take more than this share of the time */
 #define RUNS_AHEAD       0.01
-/*
- * a thread that uses less than this share of a core is assumed to get a core whenever it needs one
- */
+/* a thread that uses less than this share of a core is taken to get one whenever it needs one */
 #define LITTLE_WORK      0.15
-#define THREADS_MORE     0.25 /* more threads than a worker's own are busy from here on */
-#define HARDLY_WORK      0.2 /* loads that are runnable for a smaller share need no core */
+#define THREADS_MORE     0.25 /* other threads of a worker count if so many more are runnable */
+#define HARDLY_WORK      0.2 /* loads that are runnable for less than this share need no core */
 #define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of loads and steps is known */
 #define FEWEST           5
 /* this quantile of late batches' hand-overs is taken as a hand-over that nothing delayed */
@@ -39,10 +37,10 @@ struct lag_input {
 
 struct walk {
 	double *free_ns;  /* when each worker had finished its loads; NAN: unknown */
-	double *given_ns; /* when loads were assigned: `ahead` entries for each worker */
-	size_t *turn;     /* index in given_ns of each worker's oldest entry */
-	size_t workers, ahead; /* ahead: batches that a worker prefetches */
-	bool is_pooled; /* given_ns is limited in size, because each epoch sets all of it. */
+	double *given_ns; /* when loads were assigned: a ring of `ahead` entries for each worker */
+	size_t *turn;     /* for each worker, the index of its oldest entry in its ring */
+	size_t workers, ahead; /* ahead: number of batches that a worker prefetches */
+	bool is_pooled; /* one ring has the loads of all workers */
 	double now_ns;
 };
 
@@ -51,7 +49,7 @@ static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor, 
 	size_t ahead = (size_t)prefetch_factor;
 
 	*w = (struct walk){.workers = workers > 0 ? (size_t)workers : 1, .ahead = ahead};
-	/* The size of given_ns is limited, because each epoch sets all entries. */
+	/* Each epoch sets all entries of given_ns, so its size is limited. */
 	if (ahead > MOST_SET_UP / w->workers / (epochs + 1))
 		w->ahead = 1;
 	w->free_ns = calloc(w->workers, sizeof(*w->free_ns));
@@ -94,11 +92,11 @@ static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 	if (!input->is_ready[i] && t->handover_ns[i] >= 0 && t->workers > 0) {
 		end_ns = out_ns - (double)t->handover_ns[i];
 		t->lag_ns[i] = (float)(end_ns - (double)t->load_ns[i] - could_ns);
-		/* A lag is negative if the clocks of two processes differ. */
+		/* The times are from two processes, so a lag may seem negative. */
 		if (t->lag_ns[i] < 0)
 			t->lag_ns[i] = 0;
 	}
-	/* It is unknown when the load of a ready batch ended. */
+	/* NAN for a ready batch: when its load ended is unknown. */
 	w->free_ns[worker] = end_ns;
 	*given = out_ns;
 	w->turn[ring] = w->turn[ring] + 1 < length ? w->turn[ring] + 1 : 0;
@@ -117,7 +115,7 @@ static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, 
 	return stats_order_quantile(&order, share);
 }
 
-/* A late batch's latency is the time that its hand-over takes longer than a usual one. */
+/* Finds latencies: by how much a late batch's hand-over takes longer than a usual hand-over. */
 static void find_latency(struct trace *t, const struct lag_input *input)
 {
 	size_t late_count, ready_count, i;
@@ -157,8 +155,8 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * Returns the factor on first loads in workers that stay, which have modules imported and files
- * open. The first epoch, with cold caches, does not count. Iterable datasets open files again.
+ * Returns how much shorter an epoch's first loads are in workers that stay: these have imported
+ * modules and opened files (an iterable dataset opens them again). The first epoch is left out.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {
@@ -176,11 +174,11 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 	return other / first;
 }
 
-/* handover_ns is first all time after a load's end (NAN: unknown). find_latency() divides it. */
+/* Finds lags and hand-overs. handover_ns is all time since the load's end until find_latency(). */
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
 	uint8_t *is_first = malloc(t->count + 1);
-	/* Which steps waited for other loaders is unknown, and so is when later loads began. */
+	/* Which steps waited for other loaders is unknown, and so is when loads could begin. */
 	const bool is_blurred = s->elsewhere_ns > ELSEWHERE_MOST * t->time_ns;
 	size_t e = 0, ordinal = 0, count, i;
 	struct walk w;
@@ -235,10 +233,10 @@ static const float *find_loads(const struct batch_series *s)
 }
 
 struct steps {
-	const float *waits; /* waits by the clock of the verdict */
+	const float *waits; /* waits by the clock that the verdict uses, of the host or the GPU */
 	const struct batch_series *series;
 	const struct finding *finding;
-	double elsewhere_ns; /* mean time of a batch spent waiting for other loaders */
+	double elsewhere_ns; /* mean time, for each batch, of waiting for other loaders */
 	double mean_ns;      /* mean step, for batches whose compute is unknown */
 	bool is_even;
 	double busy_mean_ns;
@@ -287,9 +285,8 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 		.series = s,
 		.finding = f,
 		/*
-		 * A host that runs ahead takes many batches at once, and then waits long for the
-		 * GPU, which works evenly. So each batch gets the GPU's mean busy time. The rest of
-		 * a step stays, such as loading libraries.
+		 * A host that runs ahead of the GPU takes many batches at once, then waits long.
+		 * The GPU works evenly, so each batch gets its mean busy time instead.
 		 */
 		.is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->account.time_ns,
 		.elsewhere_ns = s->count ? s->elsewhere_ns / (double)s->count : 0,
@@ -339,7 +336,7 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 	return 0;
 }
 
-/* If some workers get no data, the others are numbered by their first batches of the epoch. */
+/* Numbers the workers by their first batches of an epoch, as some workers may get no data. */
 struct turns {
 	int16_t number[TRACE_WORKERS]; /* -1: no number yet */
 	int16_t count;
@@ -364,7 +361,8 @@ static int16_t turn_of(struct turns *turns, const struct batch_series *s, size_t
 }
 
 /*
- * Without workers, an epoch's first wait may draw all samples. Returns the time moved to its start.
+ * Without workers, an epoch's first wait may choose all its samples. Moves that time to the epoch's
+ * start, and returns it.
  */
 static double move_sampling(struct trace *t, const struct batch_series *s, size_t i,
 			    double handover_ns)
@@ -396,7 +394,7 @@ static void add_batch(struct trace *t, const struct steps *steps, const struct s
 	t->worker[t->count] = worker;
 	lags->wait_ns[t->count] = (float)wait_ns;
 	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
-	/* The wait for the first batch is not in the trace's time. */
+	/* The first batch's wait is start-up. */
 	t->time_ns += step_ns + (t->count ? wait_ns : 0);
 	t->count++;
 }
@@ -438,7 +436,7 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 			r = add_epoch(t, s, at.epoch);
 			if (r < 0)
 				return r;
-			/* A sampled part begins within an epoch, so it starts no iterator. */
+			/* A part that begins within an epoch makes no iterator. */
 			if (!at.is_new)
 				t->epochs[0].setup_ns = t->epochs[0].sample_ns = 0;
 		}
@@ -479,7 +477,7 @@ static double mean_sample_ns(const struct batch_series *s)
 	return count ? sum_ns / (double)count : 0;
 }
 
-/* A long fetch of descriptors that uses little CPU time waits for the worker's interpreter. */
+/* Finds the time to receive batches. Long fetching with little CPU time waits for the worker. */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
 	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
@@ -501,7 +499,7 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	double main_ns = s->main_cores > 0 ? s->main_cores * t->time_ns / (double)t->count : 0;
 	double step_ns = 0, works;
 
-	/* If cores are unknown, no thread counts as waiting for one. */
+	/* If the number of cores is unknown, no thread is taken to wait for one. */
 	t->load_got = t->step_got = 1;
 	if (t->share.all > 0 && s->main_share > 0)
 		t->step_got = s->main_share;
@@ -518,11 +516,11 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 		t->step_cpu = main_ns * (double)t->count / step_ns;
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
-	/* Loads that wait for other threads of their worker need the cores which those use. */
+	/* Loads that wait for other threads of their worker need the cores of these threads. */
 	if (s->workers > 0 && s->worker_threads > t->load_cpu / t->load_got + THREADS_MORE)
 		t->load_cpu = fmin(1, s->worker_threads) * t->load_got;
-	/* A thread that works little mostly waits for a core at wake-up, whoever else runs. It gets
-	 * at least the share that it used. */
+	/* A thread that works little waits for a core when it wakes up, however many others run. It
+	 * gets at least the share that it used. */
 	works = t->load_cpu / t->load_got;
 	t->load_got = works < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
 	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);

@@ -46,8 +46,8 @@ static size_t pick(const struct trace *trace, int16_t which, float *scratch,
 }
 
 /*
- * Returns true if the workers' factors repeat with a period shorter than W. Batch i goes to worker
- * i mod W, so such a pattern comes from the data and not from the workers.
+ * Returns true if the workers' factors repeat with a period shorter than their number W. As batch i
+ * goes to worker i mod W, such factors are due to the data, not to the workers.
  */
 static bool is_by_index(const double *factors, size_t workers)
 {
@@ -129,7 +129,7 @@ int trace_copy(const struct trace *trace, struct trace *ret)
 	return 0;
 }
 
-/* Blocks begin at multiples of their length: then alternating batches keep their places. */
+/* Blocks begin at multiples of their length, so that batches which alternate keep their places. */
 void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret)
 {
 	size_t blocks = trace->count / block, from = 0, i, e, k;
@@ -141,7 +141,7 @@ void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct
 			ret->times[k][i] = trace->times[k][from];
 		ret->worker[i] = trace->worker[from];
 	}
-	/* The first epoch starts unlike others, so its start is not drawn. */
+	/* The first epoch starts unlike later epochs, so its start is not drawn for them. */
 	for (e = 1; e < trace->epoch_count; e++) {
 		from = 1 + (size_t)((stats_random(state) >> 32) * (trace->epoch_count - 1) >> 32);
 		ret->epochs[e] = trace->epochs[from];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace.h - a run's batches and epochs with their times, as replay.h needs them. */
+/* trace.h - holds the times of a run's batches and epochs, as replay.h needs them. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,16 +15,16 @@
 
 struct trace_epoch {
 	size_t begin;
-	double setup_ns; /* making the iterator; workers start one after the other */
-	/* Part of setup_ns that chose samples; NAN: unknown. Without workers, both include the
-	 * first choice, which is in next(). */
+	double setup_ns; /* time of making the iterator, which starts workers one after the other */
+	/* Part of setup_ns that chose samples; NAN: unknown. Without workers, both include samples
+	 * that the first next() chose. */
 	double sample_ns;
 	double boot_ns; /* from the end of setup until the last worker began a load; NAN: unknown */
 	double start_ns; /* time from the end of setup to the first load */
 	double stop_ns;
 };
 
-/* Loads are as if all workers were equally fast: `factors` has their differences. */
+/* load_ns is as if all workers were equally fast; `factors` says how fast each is. */
 struct trace {
 	union {
 		float *times[TRACE_TIMES];
@@ -41,17 +41,17 @@ struct trace {
 	size_t count;
 	struct trace_epoch *epochs;
 	size_t epoch_count;
-	double *factors; /* how many times longer each worker's loads take */
+	double *factors; /* each worker's loads take this many times load_ns */
 	size_t factor_count;
-	bool by_index;  /* `factors` repeat over workers, so slowness is in the data */
-	bool is_either; /* slowness may be in workers or in data */
+	bool by_index;  /* `factors` repeat over the workers, so they are due to the data */
+	bool is_either; /* `factors` may be due to the workers or to the data */
 	double usual_lag_ns;
-	double kept_factor; /* factor on an epoch's first loads if the workers ran before */
-	/* Time to receive a batch, perhaps while waiting for another; 0: too short to matter. */
+	double kept_factor; /* first loads of an epoch take so many times as long if workers stay */
+	/* time to receive a batch, also while waiting for another one; 0: too short to matter */
 	double receive_ns;
 	double sample_ns; /* part of a hand-over that chooses samples; 0: none or unknown */
-	double fetch_ns;  /* part of a hand-over that fetches descriptors; 0: none or unknown */
-	bool fetch_waits; /* a fetch waits for the interpreter, which the next load holds */
+	double fetch_ns;  /* part of a hand-over that fetches file descriptors; 0: none, unknown */
+	bool fetch_waits; /* fetching waits for the worker's interpreter, busy with its next load */
 
 	int32_t workers;
 	bool restarts;
@@ -60,8 +60,8 @@ struct trace {
 
 	double load_cpu; /* share of a load, and of a step with its hand-over, spent on the CPU */
 	double step_cpu;
-	double step_threads; /* threads that use the CPU at once during a step */
-	double load_got; /* share of their runnable time in which loads, and steps, got a core */
+	double step_threads; /* number of threads that use CPUs at once during a step */
+	double load_got; /* share of their runnable time in which loads, or steps, had a core */
 	double step_got;
 	struct share share;
 };
@@ -69,14 +69,14 @@ struct trace {
 /* Allocates the arrays. Call trace_done() also after an error. */
 int trace_make_room(struct trace *trace, size_t count);
 
-/* Sets factors, 1 unless medians differ by 15 % and beyond chance (|z| >= 3 on log loads). */
+/* Sets `factors`: 1, unless medians differ by 15 % and beyond chance (|z| >= 3 on log loads). */
 int trace_find_factors(struct trace *trace, size_t workers);
 void trace_done(struct trace *trace);
 
-/* Copies a trace, without factors, for trace_draw(). */
+/* Copies a trace, but not its factors, as a target for trace_draw(). */
 int trace_copy(const struct trace *trace, struct trace *ret);
 
-/* Fills `ret` with random blocks of batches and random later epochs. */
+/* Makes a resample in `ret`: randomly drawn blocks of batches, and starts of later epochs. */
 void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret);
 
 /* Returns true if the time of choosing samples is known, for batches or epochs. */

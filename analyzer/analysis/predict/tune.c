@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define ROOM	   0.8  /* workers and batches may use at most this share of the free memory */
-/* numbers of workers are alike if they differ by at most this share */
+/* two numbers of workers are alike, and only one is tried, if they differ by at most this share */
 #define NEAR	   0.25
 #define CONFIDENCE 0.95
 #define HALVINGS   100
@@ -23,7 +23,7 @@ const char *const tune_choice_ids[] = {
 	[TUNE_NO_SETTING] = "no_setting", [TUNE_NO_TIME] = "others_first",
 };
 
-/* Returns false if the prediction is about no setting. */
+/* Finds the setting that a prediction changes. Returns false if it changes none. */
 static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *ret)
 {
 	const struct replay_setup *now = &whatif->setups[WHATIF_BASELINE];
@@ -105,7 +105,7 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* Sorts: settings to try first, those without a prediction last, then by predicted gain. */
+/* Orders settings: those to try first, those without a prediction last, others by their gain. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;

@@ -28,7 +28,7 @@ enum tune_choice {
 	TUNE_TRY,
 	TUNE_NO_GAIN,
 	TUNE_NO_MEMORY,
-	TUNE_NO_SHM, /* the batches under way do not fit into /dev/shm */
+	TUNE_NO_SHM, /* the prefetched batches would not fit into /dev/shm */
 	TUNE_NO_SETTING, /* the loader lacks the setting */
 	TUNE_NO_TIME,
 };
@@ -37,28 +37,26 @@ struct tune_candidate {
 	enum dlprof_set key;
 	int32_t before, value; /* value in the run (-1: unknown), and value to try */
 	double gain, low, high; /* predicted gain and its range; 0.1: 10 % more; NAN: unknown */
-	bool may_be_shared; /* the range includes no gain only because workers may share a limit */
+	bool may_be_shared; /* `low` is below 0 only because workers may share a limit */
 	enum tune_choice choice;
 	double need_bytes;
 };
 
-/* What the machine and its PyTorch have; NAN: unknown. */
+/* What limits a change of settings. NAN: unknown. */
 struct tune_room {
 	double worker_bytes, free_bytes; /* private memory of a worker; free memory */
 	double batch_bytes, shm_bytes; /* size of a batch; free space of /dev/shm */
 	bool lacks_order; /* the loader does not have in_order */
 };
 
-/*
- * Fills ret[TUNE_LISTED], the best settings first; returns their number. Wishes: only for workers.
- */
+/* Lists settings in ret[TUNE_LISTED], the best ones first. Returns their number. */
 size_t tune_choose(const struct whatif *whatif, const struct tune_room *room,
 		   bool too_many_threads, struct tune_candidate *ret);
 
-/* Returns the quantile `share` (0.5 to 1) of Student's t; `freedom` is 1 or more. */
+/* Returns the quantile `share` (0.5 to 1) of Student's t with `freedom` (>= 1) degrees. */
 double tune_t(double share, size_t freedom);
 
-/* Mean gain of the rounds, as a logarithm, and its interval. */
+/* The mean of the rounds' gains, which are logarithms, and its interval. */
 struct tune_interval {
 	double mean, low, high; /* low and high are NAN for fewer than two rounds */
 };
@@ -67,7 +65,7 @@ struct tune_interval tune_interval(const double *gains, size_t count, size_t set
 				   size_t rounds);
 
 enum tune_verdict {
-	TUNE_OPEN, /* not decided: one more round may decide */
+	TUNE_OPEN, /* one more round may decide */
 	TUNE_PROVEN,
 	TUNE_NOT_PROVEN,
 	TUNE_NO_WORTH, /* the setting surely gains less than TUNE_WORTH */
@@ -75,7 +73,7 @@ enum tune_verdict {
 	TUNE_UNCHANGED,
 };
 
-/* Judges a setting. `is_over`: no further round will run. */
+/* Judges a setting. `settings` and `rounds` are k and n above; `is_over`: no more rounds come. */
 enum tune_verdict tune_judge(const double *gains, size_t count, size_t settings, size_t rounds,
 			     bool is_over);
 

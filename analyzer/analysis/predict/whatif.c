@@ -12,18 +12,18 @@
 #include "analysis/statistics/stats.h"
 
 #define PREFETCH_FACTOR  4
-#define WORTH            1.05 /* more workers must reach this multiple of the run's rate */
+#define WORTH            1.05 /* more workers are tried only if they reach this times the rate */
 #define RESAMPLES        100
-#define MOST_DRAWN       64 /* for more workers, replays of drawn traces take too long */
+#define MOST_DRAWN       64 /* no error of chance for more workers: drawing takes too long */
 #define WANT_LESS        0.5
 #define WANT_MORE        1.5
 #define SEED             UINT64_C(0x13198a2e03707344)
-#define RANGE_LONGEST    3000 /* in longer runs, chance matters less than other errors */
+#define RANGE_LONGEST    3000 /* no error of chance for more batches: others are larger */
 #define RANGE_LEAST      0.04
-#define RANGE_PART       0.06 /* error of the model, as a share of the change's logarithm */
-#define RANGE_BESIDE     0.3 /* error if other programs change, as a share of their cores */
+#define RANGE_PART       0.06 /* error of the model, as a share of ln(predicted / run's rate) */
+#define RANGE_BESIDE     0.3 /* other programs may use this share of their cores more or less */
 #define HANDED_SOONER    0.5
-#define LEAST_LEFT       0.01 /* this share of a load is left at least */
+#define LEAST_LEFT       0.01 /* at least this share of a load remains */
 
 const char *whatif_name(const struct whatif *whatif, int id)
 {
@@ -68,7 +68,7 @@ static double own_per_s(const struct trace *trace, const struct replay_setup *se
 	return crowd_replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
 }
 
-/* By how much the rate may be wrong, as logarithms >= 0. */
+/* By how much a predicted rate may be too high, or too low, as logarithms >= 0. */
 struct error {
 	double low, high;
 };
@@ -86,7 +86,7 @@ static bool is_wanted(const struct whatif *whatif, int id)
 	return !isnan(whatif->batches_per_s[id]) && whatif->setups[id].workers <= MOST_DRAWN;
 }
 
-/* Adds the error of chance, by replays without competition for cores, which are much faster. */
+/* Adds the error of chance, from replays of drawn traces (replay.h, as crowd.h is slow). */
 static int add_chance(const struct trace *trace, const struct whatif *whatif, int first, int end,
 		      struct error *errors)
 {
@@ -137,7 +137,7 @@ static void add_neighbours(const struct trace *trace, const struct whatif *whati
 		  log(own_per_s(trace, setup, WANT_LESS, whatif) / rate));
 }
 
-/* Returns the rate if slow loads belong to the data and not to workers, or the other way round. */
+/* Returns the rate if the data makes loads slow, and not the workers, or the other way round. */
 static double rate_otherwise(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -186,8 +186,8 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 }
 
 /*
- * Returns the rate if workers share a limit, which more workers do not raise. INFINITY: loads
- * hardly wait, or no workers are added.
+ * Returns the rate if workers share a limit, as of a server, so that more of them load no more.
+ * INFINITY: loads hardly wait, or no workers are added.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -252,26 +252,26 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	bool is_shared = crowd_matters(trace, &setup);
 	struct replay_result result = crowd_replay(trace, &setup, 1);
 	double step_ns = is_shared ? ret->step_ns : ret->plain_step_ns;
-	/* Only a run that exceeded the cores' limit may be predicted to exceed it. */
+	/* A prediction exceeds what the cores allow only if the run itself did. */
 	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
 	double per_s = result.batches_per_s * correction(trace, &setup, ret);
 
 	ret->setups[id] = setup;
 	ret->batches_per_s[id] = fmin(per_s, most);
-	/* More workers get no more of a shared limit than the run's workers. */
+	/* If workers share a limit, more workers load no more. */
 	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
 		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], ret->own_per_s);
 	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
 	ret->shares_cores |= is_shared && ret->others_cores > 0;
 }
 
-/* Adds time outside of the loader's own loop, such as between epochs. */
+/* Returns the rate of the whole training, with time between epochs and in other loaders. */
 static double whole_per_s(const struct whatif *w, double own_per_s)
 {
 	return 1 / (1 / own_per_s + w->outside_ns / 1e9);
 }
 
-/* Waits for other loaders are in this loader's steps, so predictions keep them. */
+/* Returns the predicted stall ratio. Waits for other loaders stay as they were in the run. */
 static double stall_at(const struct whatif *w, int id)
 {
 	double faster = w->gain[id] + 1;
@@ -289,7 +289,7 @@ static void widen(struct whatif *w, int first, int end)
 		w->batches_per_s[id] = whole_per_s(w, w->batches_per_s[id]);
 		w->low_per_s[id] = whole_per_s(w, w->low_per_s[id]);
 		w->high_per_s[id] = whole_per_s(w, w->high_per_s[id]);
-		/* Fewer loads may shorten steps, but that is no gain from better input. */
+		/* Steps may be shorter beside fewer loads. That is not counted as a gain. */
 		if (w->batches_per_s[id] > w->ceiling_per_s)
 			w->batches_per_s[id] = w->ceiling_per_s;
 		if (w->low_per_s[id] > w->batches_per_s[id])
@@ -307,7 +307,7 @@ static bool has_slow_worker(const struct trace *trace)
 	return false;
 }
 
-/* Predicts ideal input: the account without waits. The range is the baseline's. */
+/* Predicts ideal input, without any wait. Its range is that of the unchanged run. */
 static void add_ceiling(const struct finding *finding, struct whatif *w)
 {
 	w->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
@@ -363,7 +363,7 @@ static void add_workers(const struct trace *trace, struct replay_setup now, stru
 	predict(trace, now, WHATIF_WORKERS_X2, ret);
 }
 
-/* Evaluates to the setup `now` with another value of one field. */
+/* Evaluates to a copy of the setup `now` in which `field` is `value`. */
 #define BUT(field, value)                                                                          \
 	({                                                                                         \
 		struct replay_setup other = now;                                                   \
@@ -403,7 +403,7 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 
 	return (struct replay_setup){
 		.workers = trace->workers,
-		/* The limit avoids an overflow. The larger factor is not replayed. */
+		/* A larger factor could overflow, and is not replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
 		.as_dealt = is_uneven,
@@ -442,7 +442,7 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 		ret->gap = WHATIF_GAP_OFF;
 		return;
 	}
-	/* The baseline is the measured rate. The account lacks a last step of unknown length. */
+	/* The account lacks a last step of unknown length, so its rate may be too low. */
 	ret->own_per_s = fmax(trace->per_s, account_per_s);
 	ret->plain_correction = ret->own_per_s / result.batches_per_s;
 	ret->batches_per_s[WHATIF_BASELINE] = ret->own_per_s;
@@ -452,7 +452,7 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 	ret->step_ns = replayed_step_ns(&shared);
 }
 
-/* Returns the share of each core that other programs take from the run's threads. */
+/* Returns which share of each core other programs take from the run's threads. */
 static double find_core_lost(const struct share *share, const struct trace *trace)
 {
 	struct share alone = *share;
@@ -463,7 +463,7 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 				   share_of_thread(&alone, threads, 1));
 }
 
-/* Returns the share of the loads' time that waits, but not for cores or threads; NAN: unknown. */
+/* Returns for which share of their time loads wait for something other than cores and threads. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
 			   const struct load_facts *facts)
 {
@@ -546,7 +546,7 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 
 	if (!count)
 		return 0;
-	/* If nothing can be predicted, list the wishes without predictions. */
+	/* Nothing can be predicted: the wishes are listed without predictions. */
 	if (whatif->gap != WHATIF_GAP_NONE) {
 		memcpy(whatif->wishes, wishes, count * sizeof(*wishes));
 		whatif->wish_count = count;
@@ -637,7 +637,7 @@ int whatif_uncrowd(const struct batch_series *series, const struct finding *find
 	setup.workers = whatif->fewer_workers = (int32_t)ceil(series->cores);
 	r = take_trace(series, finding, &trace);
 	if (r == 0) {
-		/* Loads need the same CPU time, and get a core at once. */
+		/* Loads need as much CPU time as before, but get a core at once. */
 		trace.load_got = fmax(1 - waiting_share, trace.load_cpu);
 		predict(&trace, setup, WHATIF_FEWER_WORKERS, whatif);
 		r = find_ranges(&trace, whatif, WHATIF_FEWER_WORKERS, WHATIF_FEWER_WORKERS + 1);

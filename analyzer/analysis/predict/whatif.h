@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* whatif.h - predicts the run with other settings by replaying it (replay.h). */
+/* whatif.h - predicts how fast the run would be with other settings, by replaying it (replay.h). */
 #pragma once
 
 #include "analysis/account/load_facts.h"
@@ -19,7 +19,7 @@ enum whatif_id {
 	WHATIF_USE_WORKERS, /* workers instead of none */
 	WHATIF_PERSISTENT,  /* workers stay for all epochs */
 	WHATIF_DELIVERY,
-	WHATIF_SHARING, /* fetching descriptors of tensors takes no time */
+	WHATIF_SHARING, /* no time is spent fetching tensors' file descriptors */
 	WHATIF_SAMPLING,
 	WHATIF_FEWER_WORKERS, /* the fewest workers that load as fast; see fewer_workers */
 	WHATIF_SYNTHETIC,     /* ideal input without any waiting, an upper bound */
@@ -43,7 +43,7 @@ enum whatif_gap {
 	WHATIF_GAP_MAX
 };
 
-/* A setting that the user asks about. -1, NAN: as in the run. */
+/* Settings that the user asks about (a wish). -1, NAN: as in the run. */
 struct whatif_wish {
 	const char *text;
 	int32_t workers;
@@ -58,39 +58,39 @@ struct whatif {
 	double batches_per_s[WHATIF_ROOM]; /* NAN: not predicted */
 	double gain[WHATIF_ROOM];          /* relative to the baseline: 0.1 is 10 % more */
 	double stall_ratio[WHATIF_ROOM];
-	/* 95 % range of another run's rate, around the prediction. */
+	/* in this range 95 % of real runs with this setting should be */
 	double low_per_s[WHATIF_ROOM], high_per_s[WHATIF_ROOM];
 	struct replay_setup setups[WHATIF_ROOM];
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
 	enum whatif_gap gap;
-	/* Steps get longer by this factor, as they wait for cores. */
+	/* steps take this many times as long, because they wait for cores */
 	double step_factor[WHATIF_ROOM];
-	/* Measured / replayed rate of the unchanged run, with competition for cores and without.
-	 * Its step in both replays. */
+	/* Measured / replayed rate of the unchanged run, and its replayed step: in a replay with
+	 * competition for cores (crowd.h), and in one without (plain_). */
 	double correction, plain_correction;
 	double step_ns, plain_step_ns;
-	double ratio;      /* stall ratio in the report's headline */
+	double ratio;      /* stall ratio that the report's headline has */
 	double own_per_s;  /* measured batches a second of the loader's own loop */
 	double outside_ns; /* mean time of a batch outside of the loader's own loop */
 	double ceiling_per_s;
-	double off; /* error of the unchanged run's replay; NAN: not replayed */
+	double off; /* by which share the unchanged run's replay is wrong; NAN: not replayed */
 	int32_t use_workers;
 	int32_t more_workers; /* -1: not predicted */
 	int32_t fewer_workers;
-	int32_t needed_workers; /* workers for 95 % of the ceiling; -1: none suffice, or unknown */
+	int32_t needed_workers; /* workers for 95 % of the best rate; -1: no number, or unknown */
 	bool core_limited;      /* needed_workers is -1 because there are too few cores */
-	bool has_fixed_workers; /* some workers got less data: other numbers are not predicted */
-	/* Share of the loads' time that waits, but not for a core or thread; NAN: unknown. From
-	 * WHATIF_OUTSIDE on, ranges of more workers include no gain. */
+	bool has_fixed_workers; /* other numbers are not predicted: some workers got less data */
+	/* Share of the loads' time spent waiting for something other than cores and threads; NAN:
+	 * unknown. From WHATIF_OUTSIDE on, more workers may gain nothing: so their ranges say. */
 	double outside_share;
 	double shared_per_s; /* batches a second by a limit that workers share; NAN: unknown */
 	double cores;
-	double others_cores; /* cores that other programs always want; 0: none */
+	double others_cores; /* number of cores that other programs want all the time */
 	bool shares_cores;   /* at least one prediction depends on others_cores */
-	/* Largest share of making an iterator that may choose samples, if not observed. */
+	/* where not observed, choosing samples takes at most this share of making an iterator */
 	double unseen_sampling;
-	double core_lost; /* share that other programs take of each core that a thread wants */
+	double core_lost; /* share of each wanted core that other programs take from a thread */
 };
 
 struct whatif_known {
@@ -117,7 +117,7 @@ struct whatif_point {
 struct whatif_point whatif_at(const struct whatif *whatif, const struct trace *trace,
 			      const struct replay_setup *setup);
 
-/* Gain and its range, relative to the baseline; 0.1: 10 % more; NAN: unknown. */
+/* A gain and its range. 0.1: 10 % more batches a second than in the run. NAN: unknown. */
 struct whatif_gain {
 	double gain, low, high;
 };
@@ -128,11 +128,11 @@ struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id);
 int whatif_part(const struct batch_series *series, const struct finding *finding,
 		const struct whatif *whatif, double share, struct whatif_gain *ret);
 
-/* Predicts one worker for each core. `waiting_share` (0 to 1) of loads waited for a core. */
+/* Predicts one worker for each core, if loads waited for a core `waiting_share` of their time. */
 int whatif_uncrowd(const struct batch_series *series, const struct finding *finding,
 		   double waiting_share, struct whatif *whatif);
 
-/* Returns true if the range includes no gain only because workers may share a limit. */
+/* Returns true if the setting may gain nothing only because workers may share a limit. */
 bool whatif_may_be_shared(const struct whatif *whatif, int id);
 
 /* Returns the name in JSON, or a wish's text. */
