@@ -5,7 +5,7 @@
 
 #include "analysis/account/boot.h"
 
-/* runs are compared only if one has at least this many times the workers of the other */
+/* a shared limit shows only if one run has at least this many times the workers of the other */
 #define SHARED_WORKERS   1.25
 /* workers share what they wait for if loads grow with at least this power of their number */
 #define SHARED_PART      0.75
@@ -155,7 +155,7 @@ void compare_side_done(struct compare_side *side)
 		track_done(&side->tracks[row]);
 }
 
-/* By Welch's formula. The smaller variance is raised, since bursts may be absent by chance. */
+/* Returns half the interval's width by Welch. The smaller variance is raised: bursts are rare. */
 static double half_width(const struct estimate *a, const struct estimate *b)
 {
 	const struct estimate *most = a->variance > b->variance ? a : b, *less = most == a ? b : a;
@@ -187,7 +187,7 @@ static void set_difference(const struct estimate *a, const struct estimate *b, d
 	ret->differs = (ret->low > 0 || ret->high < 0) && fabs(ret->change) >= least;
 }
 
-/* The interval of a ratio comes from the variance of the logarithms. */
+/* Returns the estimate of a mean's logarithm, since the logarithm of a ratio is a difference. */
 static struct estimate relative(const struct estimate *estimate)
 {
 	struct estimate ret = *estimate;

@@ -17,7 +17,7 @@
 #include "analysis/statistics/track.h"
 
 #define COMPARE_LEAST_SHARE 0.02
-/* runs count as equally fast only if the interval of the speed-up stays within this factor */
+/* "no difference" is said only if the speed-up's interval is within 1 / this and this */
 #define COMPARE_MOST_DOUBT  1.25
 
 enum compare_row {
@@ -70,7 +70,7 @@ struct compare_difference {
 };
 
 enum compare_result {
-	COMPARE_CANNOT_SAY, /* too few batches, or too wide an interval */
+	COMPARE_CANNOT_SAY, /* there are too few batches, or the interval is too wide */
 	COMPARE_SAME,
 	COMPARE_FASTER,
 	COMPARE_SLOWER,
@@ -79,14 +79,14 @@ enum compare_result {
 
 struct comparison {
 	enum compare_result result;
-	double speedup, low, high; /* times that b is faster than a, and the 95 % interval */
+	double speedup, low, high; /* b is this many times as fast as a, with the 95 % interval */
 	struct compare_difference rows[COMPARE_ROWS];
 };
 
 void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		  struct comparison *ret);
 
-/* Returns true if workers share what they wait for: more workers make loads as much longer. */
+/* Returns true if loads get longer as much as workers get more, so that workers share a limit. */
 bool compare_is_shared(const struct comparison *comparison, double workers_a, double workers_b);
 
 /* Names in JSON. */

@@ -2,9 +2,9 @@
 /*
  * fingerprint.h - lists what two runs must have in common to be compared.
  *
- * A WORK field says what a batch is, a PLACE field is about machine and clock. `dlprof-report
- * compare` allows different SETTINGs, a gate refuses them. A NOTE is only printed. A field that is
- * unknown in one run counts as equal.
+ * A WORK field says what a batch is, and a PLACE field on which machine and by which clock it was
+ * measured. SETTINGs may differ for `dlprof-report compare`, but not for a gate. A NOTE is only
+ * printed. A field that is unknown in one run counts as equal.
  */
 #pragma once
 
@@ -64,7 +64,7 @@ struct fingerprint {
 
 void fingerprint_init(struct fingerprint *ret);
 
-/* Returns the number of batches of the longest epoch but the last; UNKNOWN: only one epoch. */
+/* Returns the length of the longest epoch but the last, in batches; UNKNOWN: only one epoch. */
 int64_t fingerprint_epoch_batches(const struct batch_series *series);
 
 unsigned fingerprint_diff(const struct fingerprint *a, const struct fingerprint *b);

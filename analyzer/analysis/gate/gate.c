@@ -11,7 +11,7 @@
 
 #define BLOCKS       10
 #define NORMAL99     2.3263 /* 99 % point of the standard normal distribution */
-#define DEPENDENT    3      /* factor on the error of a sum whose values correlate by .8 */
+#define DEPENDENT    3      /* a sum's error is this many times larger if waits correlate by .8 */
 #define SEED         UINT64_C(0x452821e638d01377)
 #define DRAWS        10000
 #define CHANGE_LEAST 0.02 /* loads or steps count as changed if they change by this share */
@@ -77,7 +77,7 @@ static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_c
 	return finding->batch_count < needed_count ? GATE_FEW : GATE_FIT;
 }
 
-/* Returns an error to subtract from a short loader's sum of waits, which is *ret_sum_ns. */
+/* Sums up the waits of a loader with few batches. Returns the sum's error, which is subtracted. */
 static double short_margin_ns(const struct batch_series *series, const struct finding *finding,
 			      double *ret_sum_ns)
 {
@@ -91,7 +91,7 @@ static double short_margin_ns(const struct batch_series *series, const struct fi
 		*ret_sum_ns += series_time(waits, at.i);
 		stats_add(&moments, series_time(waits, at.i));
 	}
-	/* A few waits may be equal by chance. An added wait of 0 keeps the error above 0. */
+	/* A few waits may be equal by chance. With one more wait of 0, the error is above 0. */
 	stats_add(&moments, 0);
 	return count < 2 ? INFINITY
 			 : DEPENDENT * gate_t99(count - 1) * stats_deviation(&moments) *
@@ -280,7 +280,7 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 
 	if (a->outcome != b->outcome)
 		return a->outcome > b->outcome;
-	/* Increases are compared by their distance from the edge, as each has its own edge. */
+	/* Each increase has an edge of its own, so distances from the edges are compared. */
 	return limit->metric == GATE_STALL_INCREASE ? a->found - a->edge > b->found - b->edge
 						    : less;
 }

@@ -65,9 +65,9 @@ enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
 extern const struct gate_metric_row {
 	const char *name;
 	enum gate_unit unit;
-	size_t offset; /* offset of a double, or a size_t, in struct finding; SIZE_MAX: none */
+	size_t offset; /* of the metric's double or size_t in struct finding; SIZE_MAX: not there */
 	bool is_least; /* the limit is a minimum */
-	bool is_whole; /* known even if the run is too short to be judged */
+	bool is_whole; /* the metric is known even of a run that is too short to be judged */
 } gate_metrics[GATE_METRIC_MAX];
 
 enum gate_metric gate_metric_find(const char *name, size_t length);
@@ -77,7 +77,7 @@ enum gate_unfit {
 	GATE_LIVE,
 	GATE_NO_VERDICT,
 	GATE_LOSS,
-	GATE_DOUBT, /* perhaps not the training but another thread waited */
+	GATE_DOUBT, /* perhaps another thread than the training's waited */
 	GATE_FEW,
 	GATE_RANKS, /* some ranks of the job left no database */
 	GATE_UNFIT_MAX
@@ -88,14 +88,14 @@ enum gate_part {
 	GATE_PART_READ,
 	GATE_PART_DECODE,
 	GATE_PART_COLLATE,
-	GATE_PART_OWN,     /* the dataset's own code, running */
-	GATE_PART_BLOCKED, /* the dataset's own code, its thread off the CPU */
+	GATE_PART_OWN,     /* code of the dataset itself, on the CPU */
+	GATE_PART_BLOCKED, /* code of the dataset itself, off the CPU */
 	GATE_PART_MAX
 };
 
 #define GATE_MEANS (GATE_METRIC_MAX + GATE_PART_MAX + 3)
 
-/* NAN: not observed. */
+/* What a gate looks at in one run. NAN: not observed. */
 struct gate_sample {
 	union {
 		double means[GATE_MEANS];
@@ -106,8 +106,8 @@ struct gate_sample {
 			double load_ns, compute_ns, wait_ns;
 		};
 	};
-	double low99, error; /* quantile and standard error of the stall ratio */
-	double short_low99;  /* low99 of the judged loader if it is too short; else NAN */
+	double low99, error; /* 1 % quantile and standard error of the stall ratio */
+	double short_low99;  /* the same quantile if the loader is short (see above); else NAN */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
 	size_t needed_count;
@@ -127,7 +127,7 @@ enum gate_why {
 	GATE_WHY_NOT_OBSERVED,
 	GATE_WHY_BASELINES, /* too few baselines are comparable with the runs */
 	GATE_WHY_UNLIKE,
-	GATE_WHY_ANOTHER_RUN, /* the runs are above all baselines, but one more run is needed */
+	GATE_WHY_ANOTHER_RUN, /* all runs are above all baselines, but one more run is needed */
 	GATE_WHY_MAX
 };
 
@@ -143,7 +143,7 @@ struct gate_result {
 	enum gate_outcome outcome;
 	enum gate_why why;
 	double found;
-	double edge; /* 1 % quantile of the ratio, or the largest increase that still passes */
+	double edge; /* the ratio's 1 % quantile, or the largest increase that still passes */
 	double before;
 	double spread;
 	size_t baseline_count;
@@ -154,7 +154,7 @@ enum gate_action { GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
 
 struct gate_item {
 	struct gate_limit limit;
-	bool is_error; /* false: breaking the limit only warns */
+	bool is_error; /* false: a run that breaks the limit gets a warning only */
 	enum gate_action on_inconclusive;
 	char text[120]; /* "stall.ratio <= 10%" */
 	struct gate_result result;
@@ -173,14 +173,14 @@ struct gate_groups {
 void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
 			 struct gate_result *ret);
 
-/* Returns true if `a` is worse than `b`. Equal outcomes differ by the distance from the limit. */
+/* Returns true if `a` is worse than `b`: by its outcome, else by its distance from the limit. */
 bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 		   const struct gate_result *b);
 
 /* Returns the one-sided 99 % point of Student's t. */
 double gate_t99(size_t degrees);
 
-/* How often the gate fails though nothing changed, by random draws of baselines and runs. */
+/* How often the gate fails though nothing changed: a draw makes some runs baselines, some new. */
 struct gate_calibration {
 	size_t run_count, draw_count;
 	size_t alarm_count;        /* draws in which the gate failed */
@@ -188,7 +188,7 @@ struct gate_calibration {
 	double detect50, detect95; /* increase that fails the gate in 50 % and 95 % of the draws */
 };
 
-/* Draws from `count` equal runs. Returns -EDOM if these are too few for one draw. */
+/* Calibrates the gate with `count` equal runs. Returns -EDOM if these are too few for a draw. */
 int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
 		   size_t count, struct gate_calibration *ret);
 

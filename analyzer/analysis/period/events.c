@@ -11,13 +11,13 @@
 #include "analysis/statistics/stats.h"
 #include "dlprof/hash.h"
 
-#define CAP_BITS    15 /* bins of a float's first bits: 0.8 % wide */
+#define CAP_BITS    15 /* values are counted by so many first bits, in bins 0.8 % wide */
 #define CAP_SHIFT   16
 #define TABLE_BITS  13
 #define TABLE_SIZE  (1u << TABLE_BITS)
 #define LEAST_ROWS  3
-#define MOST_STEPS  3   /* an event's distances to the next 3 events are candidates for a period */
-#define MOST_TRIED  256 /* only the most frequent distances are tested */
+#define MOST_STEPS  3   /* the distances of an event to the next 3 events may be the period */
+#define MOST_TRIED  256 /* only so many distances, the most frequent ones, are tested */
 #define MOST_EPOCHS 4096
 #define TIMER_CV    0.10
 
@@ -39,7 +39,7 @@ struct walk {
 	size_t epoch_begin; /* position at which the run's epoch begins */
 	int64_t epoch_batch;
 	bool new_epoch;
-	size_t next; /* first position that no run has used */
+	size_t next; /* the position behind all runs so far */
 };
 
 static bool walk_run(struct walk *walk)
@@ -224,7 +224,7 @@ static double table_add(struct table *table, size_t phase, double value)
 	return table->cells[at].sum += value;
 }
 
-/* Computes fold_log_p() over all rows from the list of events alone. */
+/* Computes what fold_log_p() computes over all rows, but from the list of events. */
 static double sparse_log_p(const struct events *events, const struct fold_segment *segments,
 			   size_t segment_count, bool capped, size_t period, struct table *table)
 {
@@ -291,7 +291,7 @@ static int by_count(const void *a, const void *b)
 	return by_period(a, b);
 }
 
-/* Three events of one period have its distance twice, so other distances do not count. */
+/* Lists the distances between events that come twice or more, the most frequent ones first. */
 static size_t find_distances(const struct events *events, size_t above, size_t most,
 			     struct distance *ret)
 {
@@ -378,7 +378,7 @@ int events_gaps(const struct events *events, struct event_gaps *ret)
 	return 0;
 }
 
-/* Returns the events' time at a phase, in even rows (half 0), odd rows (1) or all rows (2). */
+/* Returns the time of events at a phase: in even rows (half 0), odd rows (1) or all rows (2). */
 static double time_at(const struct event *list, size_t count, size_t period, size_t half,
 		      size_t phase)
 {
@@ -450,7 +450,7 @@ void events_find_timer(const struct events_query *q, struct timer *ret)
 	const struct batch_series *s = q->series;
 	struct stats_moments gaps = {0};
 	double now_ns = 0, last_ns = NAN;
-	/* Whatever halts all workers delays the next batches of each: that is one event. */
+	/* A halt of all workers delays the next batch of each. These delays are one event. */
 	const size_t beside = s->workers > 0 ? (size_t)s->workers : 1;
 	size_t first = 0, last = 0, far_count = 0;
 
@@ -471,7 +471,7 @@ void events_find_timer(const struct events_query *q, struct timer *ret)
 	}
 	ret->gap_count = gaps.count;
 	ret->cv = stats_cv(&gaps);
-	/* Where stretches of batches wait, their rate is no timer's. */
+	/* Waits of many batches in succession are not those of a timer. */
 	if (gaps.count >= TIMER_LEAST && ret->cv <= TIMER_CV && far_count < gaps.count / 2)
 		ret->period_ns = gaps.mean;
 }

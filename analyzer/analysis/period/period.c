@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* period.c - tests periods on two series: each event is 1, or has its time, up to cap_ns. */
+/* period.c - tests periods on two series: an event is 1 in one, its time (<= cap_ns) in the other. */
 #include "analysis/period/period.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define SPREAD         16 /* windows have at most this many ordinals a batch */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows in a block: half of them choose the phase, half measure it */
-#define PIECE_LEAST    12 /* segments are cut at breaks (events.h) if each has this many batches */
+#define PIECE_LEAST    12 /* values are cut at breaks (events.h) if pieces have this many batches */
 #define WORKER_SHARE   0.60
 #define WORKER_PERIODS 4
 #define SHARE_LEAST    0.5
@@ -32,16 +32,16 @@ struct layout {
 	size_t segment_count;
 	size_t ordinal; /* ordinal of the batch with which the first row begins */
 	size_t most;    /* longest period that is tested by rows (fold.h) */
-	double extra;   /* ln of the number of pairs of layout and series, a correction of log p */
-	bool is_cut;    /* segments end at breaks: each may have a phase of its own */
+	double extra;   /* added to ln p: ln of the number of pairs of layout and series tested */
+	bool is_cut;    /* segments end at breaks, so the phase may differ between segments */
 };
 
 struct best {
 	const struct layout *layout;
-	bool sparse; /* found by distances between events, not by rows (fold.h) */
+	bool sparse; /* found by distances between events (events_long_period()), not by rows */
 	size_t period;
 	double log_p;
-	double log_p_plain; /* without the correction for similar rows (fold_memory()) */
+	double log_p_plain; /* log_p without the correction for similar rows (fold_memory()) */
 };
 
 struct search {
@@ -50,7 +50,7 @@ struct search {
 	struct layout layouts[3];
 	size_t layout_count;
 	size_t value_count;
-	float *ns; /* values of the segments, one segment after the other */
+	float *ns; /* the values of all segments, one segment after the other */
 	float *x;
 	double *sums, *squares;
 	size_t windows;
@@ -63,7 +63,10 @@ struct search {
 
 _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
 
-/* Returns ln of the number of periods tried. Multiples of the workers share half of alpha. */
+/*
+ * Returns ln of how many periods count as tried, to correct p: few for the likely ones, which are the
+ * number of workers and its first multiples, and twice as many as there are for all others.
+ */
 static double log_candidates(const struct search *s, size_t period, size_t count)
 {
 	if (s->workers > 1 && period % s->workers == 0 && period / s->workers <= WORKER_PERIODS)
@@ -71,7 +74,7 @@ static double log_candidates(const struct search *s, size_t period, size_t count
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);
 }
 
-/* ln p of each period, in the layout and series with the least p */
+/* Makes one of the two series. Returns false if all its values are equal. */
 static bool set_series(struct search *s, bool capped, struct fold_series *ret)
 {
 	float cap_ns = (float)s->events.cap_ns, lowest = 1, highest = 0;
@@ -106,7 +109,7 @@ static void offer(struct search *s, const struct best *found)
 		s->best_cut = *found;
 }
 
-/* fold_memory() is slow, so only the period with the least p is corrected by it. */
+/* Tests all periods. fold_memory() is slow, so it corrects only the period that has the least p. */
 static void try_layout(struct search *s, const struct layout *layout, struct fold_series *series)
 {
 	double plain[FOLD_MOST + 1], log_p[FOLD_MOST + 1];
@@ -127,7 +130,7 @@ static void try_layout(struct search *s, const struct layout *layout, struct fol
 		for (period = best = 2; period <= layout->most; period++)
 			if (log_p[period] < log_p[best])
 				best = period;
-		/* A period that is not significant needs no correction. */
+		/* Corrections only raise p, so an insignificant period needs none. */
 		if (corrected[best] || log_p[best] >= log(PERIOD_ALPHA))
 			break;
 		corrected[best] = true;
@@ -160,7 +163,7 @@ static int try_long(struct search *s, const struct layout *layout, bool capped)
 
 	if (!s->events.list || layout->is_cut || (is_dense && most <= FOLD_MOST))
 		return 0;
-	/* Events outside of the windows are listed, too: only a layout by epochs is cut. */
+	/* The list also has events outside of the layout's windows, so it is tested as a whole. */
 	r = events_long_period(&s->events, by_epoch ? layout->segments : &whole,
 			       by_epoch ? layout->segment_count : 1, capped,
 			       is_dense ? FOLD_MOST : 1, most, &found.period, &found.log_p);
@@ -225,7 +228,7 @@ static int lay_out(struct search *s)
 	return 0;
 }
 
-/* If breaks (events.h) are few, adds the first layout again, cut at the breaks. */
+/* Adds a copy of the first layout that is cut at breaks (events.h), if these are few. */
 static int lay_out_pieces(struct search *s)
 {
 	const struct layout *from = &s->layouts[0];
@@ -349,7 +352,7 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 	ret->cost_ns = ret->share * ret->events_ns;
 }
 
-/* Prefers a regular period between breaks, as an irregular one may be that of the breaks. */
+/* Describes the best period, but prefers a regular one between breaks to an irregular one. */
 static int describe(struct search *s, struct period *ret)
 {
 	double *scratch = calloc(PHASE_PROMOTE_MOST * FOLD_MOST, sizeof(*scratch));
@@ -369,7 +372,7 @@ static int describe(struct search *s, struct period *ret)
 	return 0;
 }
 
-/* Random gaps have a coefficient of variation of 1, or of .4 if each follows a dead time. */
+/* Finds a period by equal gaps. The CV of random gaps is 1, or .4 if each follows a dead time. */
 static int find_gaps(const struct search *s, struct period *ret)
 {
 	struct event_gaps gaps;
@@ -413,7 +416,7 @@ static void start_anew(struct search *s)
 	memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
 }
 
-/* In a damaged file ordinals may be huge. The number of windows must not follow them. */
+/* Returns how many windows there may be: huge ordinals, as in a damaged file, add none. */
 static size_t find_most_windows(const struct search *s)
 {
 	size_t most = s->query->series->count / (WINDOW / SPREAD);

@@ -2,7 +2,7 @@
 /*
  * period.h - finds out whether stalls, long steps or long loads come every P batches.
  *
- * See analysis/README.md. Takes O(n), as at most 2^20 values are tested in rows (fold.h).
+ * analysis/README.md has the formulas. The time is O(n), as at most 2^20 values are tested in rows.
  */
 #pragma once
 
@@ -13,17 +13,17 @@
 
 struct period {
 	int64_t batches; /* 0: no significant period */
-	bool regular;    /* `share` is large enough */
+	bool regular;    /* `share` is large enough: events mostly come at one phase */
 	double log_p;    /* ln p, corrected; 0: nothing could be tested */
-	double share;    /* share of the events' time that is in one phase, cross-validated */
-	int64_t phase;   /* (ordinal modulo `batches`) of the batches with events */
+	double share;    /* share of the events' time at the best phase, cross-validated */
+	int64_t phase;   /* the batches with events have this (ordinal modulo `batches`) */
 	double cost_ns;
 	double events_ns;
 	size_t event_count;
-	size_t large_count; /* events of at least half of cap_ns (events.h) */
+	size_t large_count; /* number of events of at least half of cap_ns (events.h) */
 	double large_ns;
 	bool gradual; /* set by the caller: loads before or after a slow load are slow, too */
-	bool drifting; /* found by equal gaps, not by a phase; log_p is not set */
+	bool drifting; /* found by equal gaps between events, at any phase; log_p is not set */
 	bool tested;
 	float log_p_of[PERIOD_MOST + 1]; /* ln p of each period; 0: the period was not tested */
 };

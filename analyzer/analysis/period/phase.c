@@ -6,7 +6,7 @@
 
 #define BLOCK         8 /* rows in a block: half of them choose the phase, half measure it */
 #define PROMOTE_SHARE 0.85
-#define PROMOTE_LEAST 6 /* least number of events that a block should hold */
+#define PROMOTE_LEAST 6 /* a block should hold at least this many events */
 
 static double add_rows(const struct phase_series *s, size_t begin, size_t rows, size_t step,
 		       size_t period, bool capped, double *phases)
@@ -36,10 +36,7 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/*
- * Finds the best phase of `period`, and copies its k phases in rows of k periods. Returns their
- * sum.
- */
+/* Copies the times of the best phase of `period`: k phases in rows of k periods. Returns the sum. */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phase.h - says whether a multiple of a found period is the true one, and how regular it is.
+ * phase.h - says whether the true period is a multiple of the found one, and how regular it is.
  *
- * Values are cut into rows of one period (fold.h). A phase is a position in such a row.
+ * Values are cut into rows, each one period long (fold.h). A phase is a position in a row.
  */
 #pragma once
 
@@ -28,8 +28,8 @@ struct phase_series {
 bool phase_is_multiple(const struct phase_series *series, size_t period, size_t k, double *scratch);
 
 /*
- * Returns the share of the time in the best phase. Even rows choose the phase for odd rows, and odd
- * rows for even ones. `scratch` has room for 3 * period numbers.
+ * Returns the share of the time at the best phase. Even rows choose the phase that is measured in odd
+ * rows, and odd rows that of even rows. `scratch` has room for 3 * period numbers.
  */
 double phase_share(const struct phase_series *series, size_t period, double *scratch,
 		   size_t *ret_phase);

@@ -14,13 +14,13 @@
  */
 #define BLAME         0.5
 #define BLAME_OF_NEXT 3    /* a culprit starves at least this many times as long as the next rank */
-#define GAIN_ERROR    0.04 /* error of a predicted saving, as a share of the time */
+#define GAIN_ERROR    0.04 /* a predicted saving may be wrong by this share of the job's time */
 /* a rank is a culprit, too, if it starves at least this share as long as the worst rank */
 #define EQUALLY_BAD   0.5
-#define SLOPE_ERROR   0.1  /* if the slope differs from 1 by at most this, the loss is exact */
+#define SLOPE_ERROR   0.1  /* the job's loss is exact if the slope is 1 +- this */
 /* waits are hidden if a second of waiting lengthens a step by less than this many seconds */
 #define LEAST_SLOPE   0.5
-#define SURE_ERRORS   2    /* the slope must be this many standard errors below LEAST_SLOPE */
+#define SURE_ERRORS   2    /* LEAST_SLOPE exceeds the slope by at least this many standard errors */
 /* a loader sets the pace if its time for a batch is at least this share of a step */
 #define NEARLY_BEHIND 0.8
 /* a loader never catches up if its time for a batch is at least this share of a step */
@@ -76,7 +76,7 @@ static double step_ns(const struct rank_group *group)
 	return group->sums.time_ns / (double)group->sums.batch_count;
 }
 
-/* Returns what can be saved at most, as the slowest other loader (`others_ns`) remains. */
+/* Returns how much a repair saves at most: steps cannot be shorter than other loaders' batches. */
 static double most_saved(const struct rank_group *group, double own_ns, double others_ns,
 			 double time_ns)
 {
@@ -108,12 +108,12 @@ static void limit_saved(const struct rank_job *job, const struct rank_group *gro
 					i == slowest ? second_ns : slowest_ns, time_ns));
 }
 
-/* By how many ns a step gets longer for each ns of its wait, with the standard error. */
+/* How many ns longer a step is for each ns of its wait, and the standard error of that. */
 struct slope {
 	double value, error;
 };
 
-/* Fits all windows. If `blames` is not NULL, fits those in which a culprit waits longest. */
+/* Fits the slope to all windows, or (given `blames`) to those in which a culprit waits longest. */
 static struct slope find_slope(const struct window_width *width, const struct rank_blame *blames)
 {
 	struct stats_pairs p = {0};
@@ -146,8 +146,8 @@ static bool is_hidden(const struct rank_job *job, const struct rank_group *group
 
 struct suspects {
 	size_t worst, count;
-	double starved_ns; /* starving of the suspects, in windows in which they waited longest */
-	double next_ns;    /* starving of the worst rank that is no suspect */
+	double starved_ns; /* how long suspects starved, in windows in which they waited longest */
+	double next_ns;    /* how long the worst rank that is no suspect starved */
 	double all_ns;
 	double saved_ns;
 };
@@ -188,7 +188,7 @@ static struct suspects suspect_one(const struct rank_job *job, const struct rank
 	return sum_up(job, group, blames);
 }
 
-/* The waits of several suspects hide each other, so they are taken as one after the other. */
+/* Suspects several ranks. Their waits hide each other, so ranks are added one after the other. */
 static struct suspects suspect_several(const struct rank_job *job, const struct rank_group *group,
 				       struct rank_blame *blames, double time_ns)
 {
@@ -225,7 +225,7 @@ static struct suspects suspect_several(const struct rank_job *job, const struct 
 	return suspects;
 }
 
-/* Sets the gain's range: other ranks' waits may vanish with the culprits' waits, or remain. */
+/* Sets the range of the gain: the waits of other ranks may vanish with the culprits', or stay. */
 static void find_gain(const struct rank_job *job, const struct rank_group *group,
 		      const struct rank_blame *blames, struct rank_finding *ret)
 {

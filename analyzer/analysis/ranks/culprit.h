@@ -5,11 +5,10 @@
  * A culprit is a rank with slow input, whose repair helps the job much more than that of others:
  *
  * - Only waits for unfinished batches count, because slow receiving may just be a lack of cores. A
- *   culprit has most of these waits, and three times as many as the next rank, as even among equal
- *   ranks one is the worst.
- * - The job must gain at least 5 % if the culprit's batches are always ready. The waits of other
- *   ranks remain, and their loaders limit the job: their queues may fill only while they wait for
- *   the culprit in the collective.
+ *   culprit has most of these waits, and three times as many as the next rank. (Even among equal
+ *   ranks, one is the worst.)
+ * - The job must gain at least 5 % if the culprit's batches are always ready. What other ranks wait
+ *   for then still counts: their queues may be full only because they wait for the culprit.
  * - If no single rank is to blame, several ranks may be: those that starve alike, and three times
  *   as much as each other rank. They are at most half of the ranks.
  * - The waits must lengthen steps, since another rank may compute for longer. This is not checked

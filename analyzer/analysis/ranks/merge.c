@@ -42,7 +42,7 @@ int merge_frame(struct rank_job *whole, const struct rank_job *part)
 			whole->origin_ns = part->origin_ns;
 		if (part->bin_ns > whole->bin_ns)
 			whole->bin_ns = part->bin_ns;
-		/* The width of bins is chosen by the mean batch of the job's first rank. */
+		/* How wide bins of time are depends on the mean step of the job's first rank. */
 		if (!whole->step_ns)
 			whole->step_ns = part->step_ns;
 	}
@@ -90,7 +90,7 @@ static int add_epochs(struct rank_job *whole, const struct rank_job *part,
 	return r;
 }
 
-/* Adds a part's bins, which may be finer, and made for another mean batch. */
+/* Adds a part's bins of time, which may be narrower, and be made for another mean step. */
 static int add_bins(struct rank_job *whole, struct rank_job *part, int width)
 {
 	const float scale = (float)((double)whole->step_ns / (double)part->step_ns);

@@ -2,17 +2,17 @@
 /*
  * merge.h - joins parts of a job, each with some ranks, into the whole job.
  *
- * First come the frames of all parts (starts of epochs, width of bins), then the windows of one
- * part after the other, to save memory. Epochs begin at multiples of the widest window.
+ * The frames of all parts (where epochs start, how wide bins are) are joined first. The windows of
+ * one part after the other are then added, so that only one part is in memory.
  */
 #pragma once
 
 #include "analysis/ranks/rank_job.h"
 
-/* Joins the frame of a part. `whole` is all zero before the first part. */
+/* Adds the frame of a part to the job, which is all zero before the first part. */
 int merge_frame(struct rank_job *whole, const struct rank_job *part);
 
 void merge_settle(struct rank_job *whole);
 
-/* Adds a part and changes its windows. numbers[i]: number in the whole of the part's rank i. */
+/* Adds a part, whose windows are changed. Its rank i is rank numbers[i] of the whole job. */
 int merge_add(struct rank_job *whole, struct rank_job *part, const int32_t *numbers);

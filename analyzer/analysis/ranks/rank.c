@@ -13,12 +13,12 @@
 
 #define AS_MANY    0.01  /* ranks have equally many steps if they differ by at most this share */
 #define MEET       0.5   /* ranks meet if their steps correlate by more than this */
-#define VARY       0.005 /* steps that vary by a smaller share show no correlation */
+#define VARY       0.005 /* a correlation shows only if steps vary by at least this share */
 #define BIN_STEPS  8     /* a bin is 8 to 16 mean steps of the first rank */
 /* other ranks may begin this many bins earlier than the first rank */
 #define EARLY_BINS (2 << (WINDOW_WIDTHS - 1))
 
-/* Finds the index of a step. The first rank that has an epoch sets the epoch's length. */
+/* Finds a step's index over all epochs. The first rank with an epoch says how long it is. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
 		     size_t *ret_index)
 {
@@ -51,7 +51,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* Adds a batch with the time of a mean batch: then a rank with fewer batches has less time. */
+/* Adds a batch to a bin of time. It counts as one mean step, so time shows a rank's batches. */
 static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
 	struct window_part mean = *part;
@@ -177,16 +177,16 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 	return r;
 }
 
-/* Sums over windows of one width with more than one rank. */
+/* Sums over the windows of one width, of those with more than one rank. */
 struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
-	/* over the windows in which the rank with the longest wait starved */
-	double starved_ns; /* wait of the rank that waited longest */
+	/* only of windows in which the rank with the longest wait starved */
+	double starved_ns; /* the longest wait */
 	double excess_ns; /* by how much the longest wait exceeded the second longest */
-	double lag_ns; /* how much longer its steps were than the others' mean step */
+	double lag_ns; /* by how much the steps of that rank exceeded the others' mean step */
 	double alone_wait_ns, alone_time_ns;
-	struct stats_pairs paces; /* pace of the rank that waited longest, and of others (mean) */
+	struct stats_pairs paces; /* steps of the rank that waited longest, and the others' mean */
 	size_t step_count;
 };
 
@@ -217,7 +217,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Returns true if other ranks are as slow as the worst one, or (sign -1) make as few batches. */
+/* Returns true if all ranks are held up when one waits. sign -1: they make fewer batches then. */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;
@@ -227,7 +227,7 @@ static bool is_together(const struct windows *windows, const struct sums *sums, 
 	       sign * sums->lag_ns <= RANK_MOST_LAG * sums->excess_ns + RANK_NOISE * sums->time_ns;
 }
 
-/* Sums up the smallest width at which ranks wait for each other; width -1: none. */
+/* Sums up the windows of the smallest width at which ranks wait for each other (-1: none). */
 static struct sums find_width(const struct windows *windows, size_t batch_count, int sign)
 {
 	struct sums sums, first = {.width = -1};
@@ -258,7 +258,7 @@ static bool do_meet(const struct sums *sums)
 				     c->xy > MEET * sqrt(c->xx * c->yy)));
 }
 
-/* Time outside of the aligned windows counts as its mean over the ranks. */
+/* Sets what the job lost. Time outside of the aligned windows counts as its mean over the ranks. */
 static void take_sums(const struct rank_group *group, const struct windows *grid,
 		      const struct sums *sums, struct rank_finding *ret)
 {
@@ -361,7 +361,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Sets *ret to false if ranks meet by the clock, though their steps have no common numbers. */
+/* Sets *ret to false if bins of time show that ranks meet, though their ordinals do not match. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

@@ -36,19 +36,19 @@
 #include "analysis/account/series.h"
 #include "analysis/ranks/rank_job.h"
 
-#define RANK_MOST_LAG 0.2  /* above this `lag`, and RANK_NOISE, ranks do not wait for each other */
+#define RANK_MOST_LAG 0.2  /* ranks wait for each other if `lag` is at most this */
 #define RANK_NOISE    0.01 /* smaller shares of the time are noise */
 /* ranks are aligned if at least this share of batches was taken beside another rank */
 #define RANK_COMMON   0.9
 
-/* Adds a rank to the job, which is all zero at first. `epochs` ascend; no epochs: unknown clock. */
+/* Adds a rank to the job, all zero at first. No `epochs` (ascending): the rank has no clock. */
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count);
 
-/* Fills `blames`, one for each rank. Joins the job's groups unless the finding is about groups. */
+/* Judges the job. Fills `blames`, one for each rank. Joins groups that are judged as one. */
 int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret);
 
-/* Takes verdict and blame back, since a rank's waits may not be the training's. */
+/* Takes verdict and blame back: in some rank, perhaps another thread than the training's waited. */
 void rank_doubt(struct rank_blame *blames, size_t count, struct rank_finding *job);
 
 void rank_free_windows(struct rank_job *job);

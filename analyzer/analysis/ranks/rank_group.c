@@ -11,7 +11,7 @@
 /* groups are separate only if their mean steps differ by this share, and by APART_ERRORS */
 #define APART_SHARE  0.03
 #define APART_ERRORS 3    /* standard errors */
-/* groups are alike if neither gets ahead of the other by more than both of these limits */
+/* groups are alike unless one gets ahead of the other by more than both of these limits */
 #define ALIKE_STEPS 2     /* steps */
 #define ALIKE_SHARE 0.005 /* share of the steps made */
 
@@ -31,7 +31,7 @@ static void pace_add(struct pace *pace, double step_ns)
 		pace->cells[i] = pace->cells[2 * i] + pace->cells[2 * i + 1];
 }
 
-/* Returns the time of cell `i` if cells had 1 << shift steps. */
+/* Returns the time that cell `i` would have if cells had 1 << shift steps. */
 static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 {
 	const uint32_t each = UINT32_C(1) << (shift - pace->shift);
@@ -43,8 +43,8 @@ static double cell_of(const struct pace *pace, uint32_t shift, uint32_t i)
 }
 
 /*
- * Returns how many steps one pace gets ahead of the other; 0: too few steps. INFINITY: the two
- * surely never meet.
+ * Returns how many steps one rank gets ahead of the other; 0: too few steps. INFINITY: they surely
+ * never wait for each other.
  */
 static double pace_lead(const struct pace *one, const struct pace *other)
 {
@@ -115,7 +115,7 @@ int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_
 			*ret_group = (int32_t)i;
 		}
 	}
-	/* Without room for a group, the rank joins the nearest one. */
+	/* If there is no room for one more group, the rank joins the group that is most alike. */
 	if (job->group_count && (nearest <= alike || job->group_count == RANK_GROUPS ||
 				 (job->group_count + 1) * steps > WINDOW_MOST))
 		return 0;

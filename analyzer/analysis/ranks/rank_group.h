@@ -2,16 +2,16 @@
 /*
  * rank_group.h - finds groups of ranks with the same pace, which may wait for each other.
  *
- * If two ranks never meet, the faster one gets further and further ahead. Only times between steps
- * of one rank are used, as clocks of two machines differ. Time between epochs counts; if unknown,
- * the epoch's first step is left out. Windows can be joined later, but not taken apart, so a rank
- * in doubt starts a group.
+ * If two ranks never wait for each other, the faster one gets further and further ahead. Only times
+ * between steps of one rank are used, as the clocks of two machines differ. Time between epochs
+ * counts; if it is unknown, the epoch's first step is left out. Groups can be joined later, but not
+ * divided, so a rank in doubt starts a group.
  */
 #pragma once
 
 #include "analysis/ranks/rank_job.h"
 
-/* Returns the pace by the host's clock. Time between epochs belongs to the step after it. */
+/* Returns a rank's pace by the host's clock. Time between epochs belongs to the next step. */
 struct pace rank_group_pace(const struct batch_series *series, const struct rank_epoch *epochs,
 			    size_t epoch_count);
 

@@ -11,14 +11,13 @@
 #include "analysis/ranks/window.h"
 #include "analysis/statistics/array.h"
 
-#define RANK_WINDOWS 8 /* with fewer windows, the two incomplete ones at the ends count too much */
+#define RANK_WINDOWS 8 /* a width needs so many windows, as those at both ends are incomplete */
 
 #define RANK_GROUPS 64
 
-/* Cells of a rank's pace cover the whole run. */
 #define PACE_CELLS 64
 
-/* Time of a rank's steps. store/fleet/part.c stores this struct as it is. */
+/* How fast a rank steps, over the whole run. store/fleet/part.c stores this struct as it is. */
 struct pace {
 	float cells[PACE_CELLS]; /* cell i has the time of 1 << shift steps, in ns */
 	uint32_t shift, count;
@@ -33,13 +32,13 @@ static inline size_t pace_steps(const struct pace *pace)
 
 enum rank_alignment { RANK_BY_STEP, RANK_BY_CLOCK, RANK_ALONE, RANK_ALIGNMENTS };
 
-/* begin_ns is by a clock that the ranks share. */
+/* When an epoch of a rank begins, by a clock that the ranks share. */
 struct rank_epoch {
 	int32_t epoch;
 	int64_t begin_ns;
 };
 
-/* Returns when an epoch begins by the common clock; NAN: unknown. `epochs` ascend. */
+/* Returns when an epoch begins by the common clock; NAN: unknown. `epochs` are in order. */
 static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t count, int32_t epoch)
 {
 	size_t at = ARRAY_PLACE(count, i, epochs[i].epoch < epoch);
@@ -49,15 +48,15 @@ static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t co
 
 /* When, and with which batch, a rank begins and ends. Partials store this struct as it is. */
 struct rank_place {
-	double begin_ns, end_ns; /* of the rank's steps, on a common clock; NAN: unknown */
+	double begin_ns, end_ns; /* of its steps, by a clock that ranks share; NAN: unknown */
 	int32_t epoch, batch;   /* epoch and ordinal of the first batch; batch < 0: none */
 };
 
 struct rank_blame {
 	int32_t group;     /* -1: there are no groups */
-	double wait_ns;    /* job's waits that the rank is to blame for */
-	double starved_ns; /* part of wait_ns in which the rank starved */
-	double saved_ns;   /* saved time, at most, if the rank's batches are always ready */
+	double wait_ns;    /* the part of the job's waits for which this rank is to blame */
+	double starved_ns; /* the part of wait_ns in which this rank starved */
+	double saved_ns;   /* the job saves at most this if this rank's batches are always ready */
 	size_t step_count;
 	bool is_culprit;
 };
@@ -68,7 +67,7 @@ struct rank_group {
 		struct pace pace; /* pace of the group's first rank */
 		uint64_t rank_count, batch_count;
 		uint64_t known_count;
-		double wait_ns, time_ns; /* sums over the accounts of these known_count ranks */
+		double wait_ns, time_ns; /* sums over the ranks with an account: known_count */
 	} sums;
 };
 
@@ -84,7 +83,7 @@ struct rank_job {
 	int64_t origin_ns, bin_ns, step_ns;
 	size_t rank_count;
 	struct rank_member {
-		float period_ns; /* mean time for a batch in the rank's loader; 0: unknown */
+		float period_ns; /* mean time in which the rank's loader makes a batch; 0: unknown */
 		float wait_ns;
 		float starved_ns; /* part of wait_ns for batches that were not ready */
 		int32_t group;
@@ -93,8 +92,8 @@ struct rank_job {
 };
 
 /*
- * Returns where the next epoch begins: at a multiple of the widest window, so that no window has
- * steps of two epochs. If a part of the job lacks an epoch, whole windows move.
+ * Returns the index of the next epoch's first step, a multiple of the widest window. So no window
+ * has steps of two epochs, and whole windows move if a part of the job lacks an epoch.
  */
 static inline size_t rank_behind(const struct rank_base *epoch)
 {
@@ -109,22 +108,22 @@ struct rank_finding {
 	bool starved;
 	double stall_ratio;   /* NAN: no rank's account is known */
 	double trimmed_ratio; /* without the largest 0.5 % of the waits, which are single events */
-	double wait_ns; /* at most so much of the job's time is lost; RANK_ALONE: mean over ranks */
+	double wait_ns; /* the job lost at most this; RANK_ALONE: the mean over its ranks */
 	bool is_exact;        /* wait_ns is exact */
-	int32_t hidden; /* rank that starves most, but whose waits lengthen no step; -1: none */
+	int32_t hidden; /* rank that starves most, though its waits lengthen no step; -1: none */
 	double time_ns;
-	int width;       /* ranks meet at least once in `width` steps; 0: not aligned by step */
-	double lag;      /* part of the waits that made steps longer (rank.h); NAN: none starved */
+	int width;       /* ranks meet (rank.h) once in `width` steps; 0: not aligned by step */
+	double lag;      /* see rank.h; NAN: no rank starved */
 	int32_t culprit; /* the culprit, numbered as by rank_add(); -1: none, or several */
 	size_t culprit_count;
-	double saved_ns; /* estimate of the time saved if all batches of culprits were ready */
+	double saved_ns; /* the job saves about this if the culprits' batches are always ready */
 	double gain_least, gain_most; /* range of the speed-up in that case */
-	/* share of the waits that culprits have or, without any, the worst rank; or NAN */
+	/* share of the waits for which the culprits, or else the worst rank, are to blame */
 	double blame_share;
 	size_t step_count;
-	size_t shifted_count; /* ranks whose first ordinal differs from most ranks' */
-	int32_t shifted;      /* first of these ranks; its steps may be aligned wrongly */
-	double apart_ns;      /* a rank's clock seems to be off by this much */
+	size_t shifted_count; /* number of ranks whose first ordinal differs from most others */
+	int32_t shifted;      /* the first of them, whose steps may be aligned wrongly */
+	double apart_ns;      /* the clock of some rank seems to be wrong by this much */
 	/* Groups of ranks that do not wait for each other. The members above are about `group`. */
 	struct rank_part {
 		double stall_ratio, wait_ns;

@@ -80,6 +80,6 @@ int rank_place_judge(const struct rank_job *job, struct rank_finding *ret)
 	find_shifted(job, ret);
 	if (ret->alignment != RANK_BY_CLOCK)
 		return 0;
-	ret->shifted_count = 0; /* it is why the clock is used, and is not reported */
+	ret->shifted_count = 0; /* the reason why ranks are aligned by time needs no report */
 	return find_apart(job, ret);
 }

@@ -55,7 +55,7 @@ static void join(struct window *window, const struct window *other)
 		longest = other->wait_ns;
 	if (!before.count)
 		return;
-	/* `longest` is the longest wait in the window that was not copied to *window. */
+	/* `longest` is the longest wait of the other window. */
 	window->second_ns = longest > window->second_ns ? longest : window->second_ns;
 	window->sum_ns = before.sum_ns + other->sum_ns;
 	window->count = before.count + other->count;
@@ -87,7 +87,7 @@ static void add_part(struct window_part *sum, const struct window_part *part)
 	sum->is_starved |= part->is_starved;
 }
 
-/* Adds a step to width `i`. A window that is complete is then added to the next width. */
+/* Adds a step to the windows of width `i`. A complete window is added to the next width. */
 static int add(struct windows *windows, int i, size_t index, size_t rank,
 	       const struct window_part *part)
 {

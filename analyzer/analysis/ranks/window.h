@@ -2,9 +2,9 @@
 /*
  * window.h - holds the steps of a job over all ranks, in windows of 1, 2, 4, ... 64 steps.
  *
- * Ranks that meet in every k-th step only, wait for each other only in windows of k steps. Each
- * width is stored, because it cannot be computed from another. One with too many windows is
- * dropped. Windows of some ranks can be joined, in any order, with those of others.
+ * Ranks that wait for each other only in every k-th step show it only in windows of k steps. Each
+ * width is stored, because it cannot be computed from another. A width with too many windows is
+ * dropped. Windows of different ranks can be joined in any order.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* array.h - arrays that grow by one element, to a power of two, and sorted arrays. */
+/* array.h - lets arrays grow, one element at a time, and searches sorted arrays. */
 #pragma once
 
 #include <stdlib.h>
 
-/* Returns `list` with room for one more element; NULL without memory: `list` then stays valid. */
+/* Returns `list` with room for one more element. NULL: no memory, and `list` stays valid. */
 static inline void *array_grown(void *list, size_t count, size_t size)
 {
 	return count & (count - 1) ? list : reallocarray(list, count ? 2 * count : 1, size);

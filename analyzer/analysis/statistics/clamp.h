@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clamp.h - sums that, instead of overflowing, are the smallest or the largest number. */
+/* clamp.h - adds without overflow: too large a sum becomes the largest number, or the smallest. */
 #pragma once
 
 #include <stdint.h>

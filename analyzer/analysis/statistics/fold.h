@@ -14,9 +14,7 @@
 
 #define FOLD_MOST 512
 
-/*
- * Consecutive values. Rows start where (index in the segment + lead) is a multiple of the period.
- */
+/* Consecutive values. A row starts where (index in the segment + lead) is a multiple of P. */
 struct fold_segment {
 	size_t begin;
 	size_t count;
@@ -38,7 +36,7 @@ struct fold_series {
 	const struct fold_segment *segments;
 	size_t segment_count;
 	float highest;
-	bool by_segment; /* each segment may have a phase of its own */
+	bool by_segment; /* the phase may differ from segment to segment */
 };
 
 /*

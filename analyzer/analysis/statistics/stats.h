@@ -20,7 +20,7 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 	       column->values[i] >= 0;
 }
 
-/* Finds ranks exactly, without a sorted copy: values >= 0 are counted by their leading bits. */
+/* Finds the k-th smallest value, exactly, by counting values >= 0 by their leading bits. */
 #define STATS_BINS 2048
 
 struct stats_order {
@@ -36,7 +36,7 @@ void stats_order_init(struct stats_order *order, const struct stats_column *colu
 /* Returns the value of rank `rank` (0: the smallest); rank < count. */
 double stats_order_rank(struct stats_order *order, size_t rank);
 
-/* Returns the smallest value that at least `share` (0-1) of the values do not exceed, or NAN. */
+/* Returns the quantile `share` (0-1): so many values are at most as large. NAN: no value. */
 double stats_order_quantile(struct stats_order *order, double share);
 
 double stats_order_sum_largest(struct stats_order *order, size_t top);
@@ -44,7 +44,7 @@ double stats_order_sum_largest(struct stats_order *order, size_t top);
 /* Returns the median, or NAN if there is no value. */
 double stats_median(const struct stats_column *column);
 
-/* Welford's update is exact even if values are close to each other. */
+/* Mean and variance of values, by Welford's update, which is exact also for close values. */
 struct stats_moments {
 	size_t count;
 	double mean;
@@ -69,8 +69,8 @@ void stats_add_pair(struct stats_pairs *pairs, double x, double y);
 /* Returns z of Welch's test; NAN if a sample has fewer than two values. */
 double stats_welch(const struct stats_moments *a, const struct stats_moments *b);
 
-/* No value may be NAN. */
+/* Sorts the values in ascending order. None may be NAN. */
 void stats_sort(double *values, size_t count);
 
-/* The first *state, any number, determines the sequence. */
+/* Returns the next random number. The first *state, any number, determines the sequence. */
 uint64_t stats_random(uint64_t *state);

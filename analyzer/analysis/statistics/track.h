@@ -3,17 +3,17 @@
  * track.h - computes a mean over a run (a ratio of two sums) and its uncertainty, in bounded
  * memory.
  *
- * Batches depend on one another: a bootstrap over blocks of one length calls 24 to 53 % of pairs of
- * equal runs different (autocorrelation .99). So blocks of many lengths are tried, up to an eighth
- * of the run. Each gives a variance of the mean, raised by the correlation of neighbouring blocks.
- * The widest interval counts.
+ * Batches depend on one another. With an autocorrelation of .99, a bootstrap over blocks of one
+ * length finds a difference in 24 to 53 % of pairs of equal runs. So blocks of many lengths are
+ * tried, up to an eighth of the run. Each length gives a variance of the mean, raised by the
+ * correlation of neighbouring blocks. The widest interval counts.
  */
 #pragma once
 
 #include <stddef.h>
 
 #define TRACK_CELLS  4096
-#define TRACK_BLOCKS 8 /* least number of blocks to compute a variance from */
+#define TRACK_BLOCKS 8 /* a variance is computed from at least so many blocks */
 
 struct track {
 	double *numerator; /* the sums of TRACK_CELLS cells; NULL until something is added */
@@ -33,7 +33,7 @@ struct estimate {
 	double freedom;
 };
 
-/* Blocks have at least `least` batches, or fewer so that there are TRACK_BLOCKS blocks. */
+/* Estimates the mean. Blocks have `least` batches or more, or fewer to get TRACK_BLOCKS blocks. */
 struct estimate track_estimate(const struct track *track, size_t least);
 
 /* Returns the 97.5 % quantile of Student's t; freedom >= 3. */
