@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* period.c - tests periods on two series: an event is 1 in one, its time (<= cap_ns) in the other. */
+/* period.c - tests periods on two series: each event is 1, or is its time, but at most cap_ns. */
 #include "analysis/period/period.h"
 
 #include <errno.h>
@@ -63,10 +63,7 @@ struct search {
 
 _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
 
-/*
- * Returns ln of how many periods count as tried, to correct p: few for the likely ones, which are the
- * number of workers and its first multiples, and twice as many as there are for all others.
- */
+/* Returns ln of how many periods count as tried, to correct p: few for multiples of the workers. */
 static double log_candidates(const struct search *s, size_t period, size_t count)
 {
 	if (s->workers > 1 && period % s->workers == 0 && period / s->workers <= WORKER_PERIODS)

@@ -36,7 +36,7 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/* Copies the times of the best phase of `period`: k phases in rows of k periods. Returns the sum. */
+/* Copies the times of the best phase of `period`: k phases in rows of k periods. Returns a sum. */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;

@@ -28,8 +28,8 @@ struct phase_series {
 bool phase_is_multiple(const struct phase_series *series, size_t period, size_t k, double *scratch);
 
 /*
- * Returns the share of the time at the best phase. Even rows choose the phase that is measured in odd
- * rows, and odd rows that of even rows. `scratch` has room for 3 * period numbers.
+ * Returns the share of the time at the best phase. Even rows choose the phase that is measured in
+ * odd rows, and odd rows that of even rows. `scratch` has room for 3 * period numbers.
  */
 double phase_share(const struct phase_series *series, size_t period, double *scratch,
 		   size_t *ret_phase);
