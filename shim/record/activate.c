@@ -26,7 +26,7 @@ int activate_prepare(void)
 	return 0;
 }
 
-/* Called by libc in a child of fork(), but not in a vfork child. */
+/* Stops the recording in a child of fork(). libc calls this, but not in a vfork child. */
 void activate_forked(void)
 {
 	activate_shares = false;

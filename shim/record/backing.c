@@ -21,7 +21,7 @@
 
 #define FIRST_BYTES offsetof(struct dlprof_segment, slots[0].tallies[DLPROF_TALLY_KERNELS_AT])
 
-/* Beyond RLIMIT_FSIZE, a write raises SIGXFSZ, which kills the host by default. */
+/* Returns < 0 if the file is larger than allowed: a write would raise SIGXFSZ and kill the host. */
 static int check_file_limit(void)
 {
 	struct rlimit limit;
@@ -32,7 +32,7 @@ static int check_file_limit(void)
 	return 0;
 }
 
-/* Works on every file system, faster than page faults; many pages at once become one large page. */
+/* Gets disk blocks by writing zeroes, which works on every file system, faster than page faults. */
 static int write_zeroes(int fd, size_t offset, size_t size)
 {
 	static const char zeroes[4096];
@@ -70,7 +70,7 @@ int backing_make(const char *path, struct dlprof_segment **ret_shared)
 	r = (int)sys_call2(SYS_ftruncate, fd, sizeof(struct dlprof_segment));
 	if (r < 0)
 		goto undo;
-	/* Reserve what a worker needs. backing_reserve() finds a full disk later. */
+	/* Reserve what a worker needs. If the disk is full, backing_reserve() finds that out. */
 	write_zeroes(fd, 0, FIRST_BYTES);
 	address = sys_mmap(sizeof(struct dlprof_segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd);
 	if (sys_mmap_failed(address)) {
@@ -104,19 +104,19 @@ static int reserve_by_path(const char *path, size_t offset, size_t size)
 
 int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offset, size_t size)
 {
-	/* The machine's pages may be larger than those of the layout. */
+	/* The machine's pages may be larger than those for which the segment is laid out. */
 	const uintptr_t page = getauxval(AT_PAGESZ);
 	const uintptr_t begin = ((uintptr_t)shared + offset) & ~(page - 1);
 	int r = (int)sys_call3(SYS_madvise, begin, (uintptr_t)shared + offset + size - begin,
 			       MADV_POPULATE_WRITE);
 
-	/* EFAULT is what would be a SIGBUS. Other errors: kernel or sandbox lacks the call. */
+	/* EFAULT: a touch would raise SIGBUS. Other errors: kernel or sandbox lacks the call. */
 	if (r == -EFAULT)
 		return -ENOSPC;
 	return r < 0 ? reserve_by_path(path, offset, size) : 0;
 }
 
-/* Returns true if the lock is still there when the file is opened again. */
+/* Returns true if the lock outlives its descriptor, as seen by opening the file again. */
 static bool is_locked(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -130,7 +130,7 @@ static bool is_locked(const char *path)
 	return locked;
 }
 
-/* Keeps no descriptor, which the host could find: a mapping that nobody touches keeps the lock. */
+/* A mapping keeps the lock, and not a descriptor, which the host could find and close. */
 bool backing_lock(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -155,7 +155,7 @@ bool backing_lock(const char *path)
 	return false;
 }
 
-/* Renames, but replaces no file: by renameat2(), else a link, else after a check of the target. */
+/* Renames without replacing a file: by renameat2(), or a link, or after a look for the target. */
 static int rename_once(const char *from, const char *to)
 {
 	int r = (int)sys_call6(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to,

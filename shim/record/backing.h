@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backing.h - the file behind a segment: full length at once, but disk blocks only where used.
+ * backing.h - makes the file behind a segment: of full length, but disk blocks only where used.
  *
- * On a full disk, touching a page without a block raises SIGBUS. So nobody touches a page before
- * backing_reserve() has reserved it. (A file system that makes a new block for every write, such as
- * btrfs, can still run full later.)
+ * On a full disk, touching a page without a disk block raises SIGBUS, so each page is reserved by
+ * backing_reserve() first. (btrfs and others need a new block for each write, so there a disk that
+ * gets full later can still raise it.)
  */
 #pragma once
 
@@ -17,11 +17,11 @@
 /* Makes and maps a new file without disk blocks. Returns 0 or -errno. */
 int backing_make(const char *path, struct dlprof_segment **ret_shared);
 
-/* Reserves blocks by the mapping or, if that fails, by the file `path`. Returns 0 or -errno. */
+/* Reserves disk blocks, by the mapping or, if that fails, by the file. Returns 0 or -errno. */
 int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offset, size_t size);
 
-/* Locks the file for as long as this process maps it (DLPROF_SEGMENT_LOCKED). False: it cannot. */
+/* Locks the file as long as this process maps it (DLPROF_SEGMENT_LOCKED). Returns false if not. */
 bool backing_lock(const char *path);
 
-/* Renames `unfinished` to the stem in `path` plus ".seg", "-1.seg", ...; `path` gets that end. */
+/* Renames `unfinished` to `path` + ".seg" or, if taken, + "-1.seg", ...; `path` gets that end. */
 int backing_give_name(const char *unfinished, struct text *path);

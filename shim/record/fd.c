@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "record/segment.h"
 
-/* Pages are added when needed, as RLIMIT_NOFILE may be 2^30. */
+/* The table gets pages when they are needed, as there may be 2^30 descriptors (RLIMIT_NOFILE). */
 #define PAGE_FDS FD_PAGE
 #define PAGE_MAX 256
 
@@ -64,7 +64,7 @@ static bool is_data_in_shm(const char *path)
 
 static bool is_system(const char *path)
 {
-	/* All system folders begin with one of these letters. */
+	/* The names of all system folders begin with one of these letters. */
 	if (path[0] != '/' || !path[1] || !strchr("psdeul", path[1]))
 		return false;
 	for (int i = 0; system_folders[i]; i++)
@@ -77,7 +77,7 @@ static bool is_code(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
-	/* Names like "libm.so.6" end in another suffix. */
+	/* A name without this suffix may still contain it, as "libm.so.6" does. */
 	if (!dot)
 		return false;
 	for (int i = 0; code_suffixes[i] && (dot[1] == 'p' || dot[1] == 's'); i++)
@@ -99,10 +99,10 @@ OFTEN enum fd_kind fd_kind_of_path(const char *path)
 	return FD_NAMED;
 }
 
-/* Descriptors that share an index share an entry. Odd version: the entry is being written. */
+/* Paths of descriptors. Several descriptors share an entry. Odd version: it is being written. */
 struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-static _Atomic uint32_t path_limit; /* entries from here on were never used */
+static _Atomic uint32_t path_limit; /* no entry from this one on was ever used */
 
 static OFTEN void set_path(int fd, const char *path)
 {
@@ -115,7 +115,7 @@ static OFTEN void set_path(int fd, const char *path)
 	while (unlikely(place >= limit) &&
 	       !atomic_compare_exchange_weak(&path_limit, &limit, place + 1))
 		continue;
-	/* If two threads write an entry at the same time, the second one gives up. */
+	/* If another thread is writing this entry, this path is not noted. */
 	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
 		return;
 	atomic_thread_fence(memory_order_release);
@@ -135,7 +135,7 @@ static OFTEN void drop_path(int fd)
 {
 	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
 
-	/* Seqlock: odd while being written; a writer always finishes. */
+	/* Readers check that the version is even, and still the same afterwards. */
 	atomic_fetch_add_explicit(&open->version, 2, memory_order_relaxed);
 }
 
@@ -181,7 +181,7 @@ OFTEN uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 	return fd_path_version(fd);
 }
 
-/* Not to be called in a vfork child, which would overwrite what its parent knows. */
+/* Notes a descriptor's kind and path. A vfork child must not: the table is its parent's. */
 static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 {
 	_Atomic uint8_t *known = cell(fd, true);
@@ -197,7 +197,7 @@ static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 
 OFTEN bool fd_remember(int fd, enum fd_kind kind, const char *path)
 {
-	/* A descriptor of a vfork child may be unused in its parent, or be a pipe there. */
+	/* In its parent, a vfork child's descriptor may be unused, or be another file. */
 	if (!segment_is_own())
 		return false;
 	note(fd, kind, path);
@@ -248,7 +248,7 @@ void fd_forget_range(unsigned int first, unsigned int last)
 		drop_path(i);
 }
 
-/* Asks the kernel about descriptors that were inherited, received or copied unseen. */
+/* Asks the kernel for the kind of a descriptor that was inherited, received or opened unseen. */
 static enum fd_kind kind_of_link(int fd)
 {
 	char path[FD_PATH_BYTES];
@@ -283,7 +283,7 @@ static enum fd_kind ask_kernel(int fd, enum fd_kind known)
 	return kind;
 }
 
-/* Data files stay known in a forked child: the kernel does not tell what an unnamed file was. */
+/* Keeps data files in a forked child's table: the kernel cannot say what a removed file was. */
 void fd_begin(void)
 {
 	for (int fd = 0; fd < PAGE_MAX * PAGE_FDS; fd++) {
@@ -302,7 +302,7 @@ void fd_begin(void)
 		*known = data ? FD_DATA : FD_UNKNOWN;
 	}
 	for (uint32_t i = 0; i < path_limit; i++) {
-		/* A thread that was writing this path is not in this process. */
+		/* A thread of the parent may have been writing this entry at the fork. */
 		fd_paths[i].fd = -1;
 		atomic_fetch_add(&fd_paths[i].version, fd_paths[i].version % 2 ? 1 : 2);
 	}
@@ -317,7 +317,7 @@ OFTEN enum fd_kind fd_learn(int fd, mode_t mode)
 	if (!known || atomic_load_explicit(known, memory_order_relaxed) != FD_NAMED)
 		return FD_UNKNOWN;
 	kind = kind_of_mode(mode);
-	/* A vfork child may come here, and spoil the kind of one descriptor. */
+	/* A vfork child that comes here may set a wrong kind for one of its parent's files. */
 	return atomic_compare_exchange_strong(known, &expected, (uint8_t)kind) ? kind : FD_UNKNOWN;
 }
 

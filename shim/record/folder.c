@@ -83,7 +83,7 @@ static void remove_link(const char *database)
 	sys_unlink(link.buffer);
 }
 
-/* Readers trust no folder with another mode or owner. */
+/* Makes the folder, with the mode and owner without which readers trust no folder. */
 static int make(const char *folder)
 {
 	int r = (int)sys_call3(SYS_mkdirat, AT_FDCWD, folder, DLPROF_FOLDER_MODE);
@@ -116,7 +116,7 @@ int folder_make(const char *base, const char *database, char *folder, size_t siz
 		}
 		if (path.cut)
 			return -ENAMETOOLONG;
-		/* This process may have begun another run of that name before exec(). */
+		/* Before an exec(), this process may have made a run of the same name. */
 		if (look_at(folder, &status) == 0)
 			continue;
 		*ret_linked = make_link(folder, database) == 0;
@@ -134,7 +134,7 @@ void folder_remove(const char *folder, const char *database)
 		remove_link(database);
 }
 
-/* Returns false if the drain's process has another mount namespace, and cannot see our folder. */
+/* Returns false if process `pid`, the drain, has another mount namespace and sees other files. */
 static bool sees_same_files(uint64_t pid)
 {
 	TEXT(path, 64);

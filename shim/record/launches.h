@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launches.h - counts kernels that a thread launches, in a record for each step and thread. */
+/* launches.h - counts the kernels that each thread launches, and makes one record a step of it. */
 #pragma once
 
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 #include "base/sys.h"
 #include "record/thread.h"
 
-/* Number of steps that threads began. A record has launches of one step only. */
+/* number of steps begun, in all threads: when it changes, the next launch begins a new record */
 extern HIDDEN _Atomic uint32_t launches_steps;
 
 void launches_add(struct thread *thread);

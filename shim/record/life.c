@@ -9,7 +9,7 @@
 #include "base/sys.h"
 #include "record/segment.h"
 
-/* Returns true if the header is of this process: a child inherits its parent's DLPROF_LIFE. */
+/* Returns false if the header is the parent's, from which a child inherits DLPROF_LIFE. */
 static bool is_own(const struct dlprof_header *header)
 {
 	return header->magic == DLPROF_SEGMENT_MAGIC && header->abi == DLPROF_SEGMENT_ABI &&

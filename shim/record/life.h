@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * life.h - lets a process go on with its run in the program that execve() starts.
+ * life.h - lets a process stay in its run when another program takes its place by execve().
  *
- * None of our code runs at execve(), so DLPROF_LIFE always names this program's first segment.
+ * No code of ours runs at execve(), so DLPROF_LIFE always names this program's first segment.
  */
 #pragma once
 
 #include "dlprof/segment.h"
 
-/* Returns the header of this process's program before execve(); NULL if it was not in the run. */
+/* Returns the header of the program that this process ran before execve(), or NULL. */
 const struct dlprof_header *life_before(const char *folder);
 
-/* Sets DLPROF_LIFE. After -ENOMEM, a program that follows by execve() records as a child would. */
+/* Sets DLPROF_LIFE. -ENOMEM: the next program (execve()) will record as if it were a child. */
 int life_announce(void);

@@ -11,7 +11,7 @@ RARELY int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *
 		return bytes;
 	span_unwind(thread, (uintptr_t)span);
 	inner_ticks = thread->frame->inner_ticks - quick->inner_ticks;
-	/* A child forked in the call may record by now. */
+	/* This may be a child that was forked within the call. */
 	if (thread->frame != quick->outer || inner_ticks >= THREAD_NEVER_TICKS ||
 	    thread_is_full(thread))
 		return bytes;

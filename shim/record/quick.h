@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quick.h - times the usual read inline: a short one, of the same file as before, without timed
- * calls inside.
- *
- * span.h does all other reads, before anything is counted.
+ * quick.h - times the usual read by inline code: a short read of the same file as before, in which
+ * no other call is timed. All other reads are handed to span.h before anything is counted.
  */
 #pragma once
 
@@ -19,7 +17,7 @@ struct quick {
 	struct span span;		/* mostly only thread, fd and begin_ticks are set */
 };
 
-/* Begins a read. `life`: result of activate_on(). False: the caller must use span_begin(). */
+/* Begins a read. `life` is what activate_on() returned. False: the caller must use span_begin(). */
 static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 {
 	struct thread *thread = thread_self;
@@ -40,7 +38,7 @@ static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 	return true;
 }
 
-/* Takes over from quick_end() in rare cases. Returns `bytes`, which its caller need not save. */
+/* Does the rare cases of quick_end(). Returns `bytes`, so that quick_end() need not save it. */
 int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name);
 
 /* Ends a read. `bytes` < 0: the call failed. */

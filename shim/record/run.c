@@ -29,7 +29,7 @@
 static struct {
 	char folder[512];
 	char database[1024];
-	int root_pid;		/* 0: this process joined the run */
+	int root_pid;		/* process that started the run; 0: this one joined it */
 	bool has_drain;
 	bool is_reported;	/* `dlprof run` prints this run's report */
 } run;
@@ -60,7 +60,7 @@ static bool is_folder(const char *path)
 	return true;
 }
 
-/* Expands %q{NAME} from behind the 'q'. Returns the rest of the pattern. */
+/* Adds the variable's value for "%q{NAME}". `pattern` begins at "{"; returns what is behind "}". */
 static const char *expand_variable(struct text *path, const char *pattern)
 {
 	const char *end = *pattern == '{' ? strchr(pattern, '}') : NULL;
@@ -257,8 +257,8 @@ static void note_number(const char *key, int64_t number)
 }
 
 /*
- * All ranks of a job must note the same id: that of the job, or of the process that started the
- * ranks of this machine.
+ * Notes the id of the job, which must be the same for all ranks. If the environment has none, the
+ * ranks of this machine share that of the process that started them.
  */
 static void note_job(void)
 {
@@ -309,7 +309,7 @@ static void enter(void)
 	sys_close(fd);
 }
 
-/* Makes this the run's first process, which prints the line at exit. */
+/* Makes this process the run's first one, which prints the line at exit. */
 static void lead(bool has_drain)
 {
 	struct dlprof_header *header = &segment_first()->header;
@@ -357,10 +357,10 @@ void run_watch(uint64_t now_ns)
 	if (!shared || !(shared->header.flags & DLPROF_SEGMENT_ROOT))
 		return;
 	beat_ns = atomic_load_explicit(&shared->header.heartbeat_ns, memory_order_relaxed);
-	/* Without a heartbeat no drain ever ran. */
+	/* beat_ns is 0 as long as no drain has run. */
 	if (likely(!beat_ns || now_ns < beat_ns + DRAIN_SILENT_NS))
 		return;
-	/* One thread starts a drain. An old one that is only slow still has its lock. */
+	/* One thread starts a drain. If the old one is just slow, its lock ends the new one. */
 	if (!atomic_compare_exchange_strong(&shared->header.heartbeat_ns, &beat_ns, now_ns) ||
 	    restarts == DRAIN_RESTART_MAX)
 		return;
@@ -383,7 +383,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 		*ret_where = "";
 	if (!run.has_drain)
 		return RUN_ALONE;
-	/* A drain that is silent for long is dead. A short run may end without a heartbeat. */
+	/* A drain without a heartbeat for so long is dead. A short run may end before the first. */
 	if (now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
 		return RUN_IN_RINGS;
 	if (**ret_where)
@@ -391,7 +391,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 	return *ret_error ? RUN_IN_RINGS : RUN_STORED;
 }
 
-/* Returns -ENOENT if the run is over, -EPERM if the folder belongs to another user. */
+/* Joins the run of a folder. -ENOENT: the run is over; -EPERM: the folder is another user's. */
 static int join(const char *folder, uint32_t flags)
 {
 	int r;
@@ -446,7 +446,7 @@ int run_begin(struct text *why)
 	int r;
 
 	config_read();
-	/* A child that was forked before DLPROF_RUN was set has its parent's `run`. */
+	/* If the fork came before DLPROF_RUN was set, only `run` names the parent's run. */
 	if (!folder && run.root_pid && run.root_pid != sys_getpid())
 		folder = run.folder;
 	run.root_pid = 0;
@@ -466,7 +466,7 @@ int run_rejoin(struct text *why)
 	int r = join(run.folder, 0);
 
 	fd_begin();
-	/* The parent's run is over (this may be a daemon), so start a new one. */
+	/* The parent's run is over, as for a daemon that lives on: start a new run. */
 	if (r == -ENOENT)
 		return start(why);
 	return r < 0 ? cannot_join(why, r) : 0;

@@ -11,22 +11,20 @@
 
 #include "base/text.h"
 
-/* Joins the environment's run, or starts one. Returns 0, or -errno and a reason. */
+/* Joins the run that the environment names, or starts a run. Returns 0, or -errno and a reason. */
 int run_begin(struct text *why);
 
 int run_rejoin(struct text *why);
 
-/*
- * Starts the drain again if it was killed. Called for each batch, where it mostly reads a number.
- */
+/* Starts the drain again if it was killed. Called for each batch; mostly it only reads a number. */
 void run_watch(uint64_t now_ns);
 
 enum run_state {
-	RUN_STORED,	/* all records, as far as known */
-	RUN_RENAMED,	/* all, in another database: `where` */
-	RUN_KEPT,	/* all, in folder `where`, because of `error` */
-	RUN_ALONE,	/* all is in the rings: no drain could be started */
-	RUN_IN_RINGS,	/* some are in the rings only; *ret_error 0: no drain is running */
+	RUN_STORED,	/* all records are in the database, as far as known */
+	RUN_RENAMED,	/* all are in another database: *ret_where */
+	RUN_KEPT,	/* all are in folder *ret_where, because of *ret_error */
+	RUN_ALONE,	/* all are in the rings: no drain could be started */
+	RUN_IN_RINGS,	/* some are only in the rings; *ret_error 0: no drain is running */
 };
 
 /* Returns where the records are, as the drain last reported. */

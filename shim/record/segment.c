@@ -16,13 +16,13 @@
 #define RETRY_NS    UINT64_C(10000000)
 #define NAP_NS	    100000
 #define NAP_MAX_NS  1600000
-/* No thread waits longer while another one adds a segment. */
+/* no thread waits longer than this while another thread adds a segment */
 #define GROWTH_NS   UINT64_C(100000000)
 
 struct segment {
 	struct dlprof_segment *shared;
 	char path[656];
-	/* for each part, bits of the slots that have its disk blocks */
+	/* for each part of a slot: bit i is set if slot i has disk blocks for the part */
 	_Atomic uint32_t reserved[SEGMENT_PART_MAX];
 };
 
@@ -30,12 +30,12 @@ static struct {
 	struct segment segments[SEGMENT_MAX];
 	_Atomic uint32_t count;
 	_Atomic uint32_t grower; /* tid of the thread that adds a segment; 0: none */
-	_Atomic bool in_vain;	 /* a thread waited in vain for that thread, so no other waits */
+	_Atomic bool in_vain;	 /* a thread waited in vain for the grower: nobody waits again */
 	_Atomic uint32_t claims;
 	/* No segment can be added, and no free slot is searched for until retry_ns. */
 	_Atomic bool full;
 	_Atomic uint64_t retry_ns;
-	_Atomic uint64_t reserve_ns; /* a full disk is not asked again before this time */
+	_Atomic uint64_t reserve_ns; /* the disk was full: do not try again before this time */
 	_Atomic uint32_t stacks;	/* bits: stacks that have disk blocks */
 	_Atomic uint32_t stack_grows;
 	uint32_t flags;
@@ -63,7 +63,7 @@ void segment_mark_end(void)
 		own.segments[0].shared->header.ended_ns = clock_now_ns();
 }
 
-/* Copies what the program before execve() knew of the run into this program's header. */
+/* Copies what the program before execve() knew of the run into this program's new header. */
 static void go_on(struct dlprof_header *header)
 {
 	strcpy(header->database, own.before->database);
@@ -182,7 +182,7 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	if (!own.count)
 		return NULL;
 	made = own.stacks & 1u << index;
-	/* One thread at a time: reserve() may write zeroes, which would erase another's data. */
+	/* One thread at a time: reserve() may write zeroes over data of another thread. */
 	if (!made && !atomic_exchange(&own.stack_grows, 1)) {
 		made = own.stacks & 1u << index ||
 		       reserve(segment, offsetof(struct dlprof_segment, stacks) +
@@ -195,7 +195,7 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	return made ? &segment->shared->stacks[index] : NULL;
 }
 
-/* Adds "FOLDER/PID-TIME-INDEX"; pids may repeat. */
+/* Adds the segment's path "FOLDER/PID-TIME-INDEX". The time is there because pids repeat. */
 static void add_stem(struct text *path, uint32_t index)
 {
 	text_add(path, own.folder);
@@ -207,7 +207,7 @@ static void add_stem(struct text *path, uint32_t index)
 	text_add_number(path, index);
 }
 
-/* Prepares a first slot, too, to notice a full disk now. */
+/* Prepares a segment with its first slot, so that a full disk is noticed now and not later. */
 static int prepare(struct segment *segment)
 {
 	TEXT(path, sizeof(segment->path));
@@ -218,7 +218,7 @@ static int prepare(struct segment *segment)
 	if (r < 0)
 		return r;
 	fill_header(segment->shared);
-	/* Lock the file first, so that nobody sees it without the lock. */
+	/* The lock comes before the name, so that nobody finds the file without it. */
 	if (backing_lock(segment->path))
 		segment->shared->header.flags |= DLPROF_SEGMENT_LOCKED;
 	segment->shared->header.magic = DLPROF_SEGMENT_MAGIC;
@@ -230,7 +230,7 @@ static int prepare(struct segment *segment)
 	return r;
 }
 
-/* Called by `grower`, or by the only thread. */
+/* Adds a segment. Only for own.grower, or as long as there is one thread. */
 static int add_segment(void)
 {
 	uint32_t index = own.count;
@@ -329,7 +329,7 @@ static bool claim_in(uint32_t at, struct segment_claim *claim)
 	return false;
 }
 
-/* Adds a segment unless another thread does or, since `count` was read, did. */
+/* Adds a segment, unless another thread is adding one, or has added one to the `count` segments. */
 static void grow(uint32_t tid, uint32_t count)
 {
 	uint32_t none = 0;
@@ -342,7 +342,7 @@ static void grow(uint32_t tid, uint32_t count)
 	own.grower = 0;
 }
 
-/* Naps while another thread adds a segment. Returns false if there is no room, or maybe never. */
+/* Naps while another thread adds a segment. Returns false if there is no hope of a free slot. */
 static bool wait_for_growth(uint32_t tid, uint32_t count)
 {
 	uint64_t until_ns = 0;
@@ -350,7 +350,7 @@ static bool wait_for_growth(uint32_t tid, uint32_t count)
 	long nap_ns = NAP_NS;
 
 	while ((grower = own.grower) && own.count == count) {
-		/* This may be a signal handler which interrupted this thread in grow(). */
+		/* A signal handler may have interrupted this very thread in grow(). */
 		if (grower == tid || own.in_vain)
 			return false;
 		if (!until_ns)
@@ -372,7 +372,7 @@ bool segment_claim(struct segment_claim *claim)
 		goto lost;
 	do {
 		count = atomic_load_explicit(&own.count, memory_order_acquire);
-		/* A vfork child would take a slot of its parent. */
+		/* This is a vfork child, which would take a slot from its parent. */
 		if (!segment_is_own())
 			return false;
 		claim->tid = (uint32_t)sys_gettid();
@@ -389,7 +389,7 @@ lost:
 	return false;
 }
 
-/* Includes the slots of threads that have ended. Takes no lock, so that writers never wait. */
+/* Also sums slots of threads that have ended. Takes no lock, so that no writer ever waits. */
 bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX])
 {
 	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);

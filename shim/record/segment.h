@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment.h - the files that this process shares with the drain, and their slots. */
+/* segment.h - makes the files that this process shares with the drain, and gives threads slots. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 
 #define SEGMENT_MAX 32
 
-/* Opens the first segment. -ENOSPC: the disk is full; later that loses records. No SIGBUS ever. */
+/* Opens the first segment. -ENOSPC: the disk is full. If it gets full later, records are lost. */
 int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank);
 
-/* Sets the header of the program before execve(), which segment_open() copies; NULL: none. */
+/* Sets which header, of the program before execve(), segment_open() is to copy; NULL: none. */
 void segment_go_on(const struct dlprof_header *before);
 
 const char *segment_path(void);
@@ -26,26 +26,26 @@ struct segment_claim {
 };
 
 /*
- * Takes a slot, maybe in a new segment. Naps while another thread adds a segment. Returns false
- * and counts a loss if there is no room.
+ * Takes a free slot for this thread; if there is none, adds a segment, or naps while another thread
+ * does. Returns false, and counts a loss, if there is no room.
  */
 bool segment_claim(struct segment_claim *claim);
 
 enum segment_part {
-	SEGMENT_RECORDS, /* what a slot has before its tallies */
+	SEGMENT_RECORDS, /* all that comes before the tallies in a slot */
 	SEGMENT_TALLIES,
 	SEGMENT_KERNELS,
 	SEGMENT_FAR,
 	SEGMENT_PART_MAX
 };
 
-/* Reserves a part's blocks, in the slot's thread. If negative, the disk is full: touch nothing. */
+/* Reserves disk blocks for a part of this thread's slot. < 0: the disk is full; do not touch it. */
 int segment_reserve(const struct dlprof_slot *slot, enum segment_part part);
 
-/* Returns stack number `index`, or NULL if there is no room, or another thread is reserving. */
+/* Returns stack `index`. NULL: there is no room, or another thread is reserving room now. */
 struct dlprof_stack *segment_stack(uint32_t index);
 
-/* Returns true if the segments are this process's own, not those of its parent. */
+/* Returns false in a child whose segments are still those of its parent. */
 bool segment_is_own_by_pid(void);
 
 static inline bool segment_is_own(void)
@@ -54,10 +54,10 @@ static inline bool segment_is_own(void)
 	       segment_is_own_by_pid();
 }
 
-/* Sums counters of all slots but `mine`. Returns false if there are no others. */
+/* Sums the counters of all slots but `mine`. Returns false if there is no other slot. */
 bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX]);
 
-/* Notes that this process ends by itself. Does nothing for the segments of another process. */
+/* Notes in the segments, if they are this process's own, that the process ends by itself. */
 void segment_mark_end(void);
 
 struct dlprof_segment *segment_first(void);

@@ -65,7 +65,7 @@ static void add_path(struct text *path, const struct span *span)
 	text_add(path, length < path->size ? full : full + length - path->size + 1);
 }
 
-/* Of each class, a thread records CREDIT_MAX slow operations, and then one every CREDIT_NS. */
+/* A thread may record CREDIT_MAX slow operations of each class, and one more every CREDIT_NS. */
 #define CREDIT_MAX 16
 #define CREDIT_NS  UINT64_C(2000000000)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * span.h - times a call, so that each nanosecond counts for one class only.
+ * span.h - times calls, so that each nanosecond of a thread counts for one class only.
  *
- * The time of an inner timed call does not count for the outer one. Decoders longjmp() through
- * wrappers, so a frame counts as gone once a new one has the same or a higher stack address.
+ * The time of a timed call within another one does not count for the outer call. Decoders may leave
+ * wrappers by longjmp(), so a frame is gone once a call begins at or above its stack address.
  */
 #pragma once
 
@@ -18,21 +18,21 @@ struct span {
 	struct thread *thread;	/* NULL: the span has not begun, but begin_ticks is set */
 	uint64_t begin_ticks;
 	enum dlprof_class class;
-	/* data file that also gets the call's time and bytes; -1: none */
+	/* the data file whose tally gets the call's time and bytes, too; -1: none */
 	int fd;
 	const char *path;	/* NULL: the caller does not know the file */
-	/* another tally that also gets the call; NULL: none */
+	/* one more tally that gets the call; NULL: none */
 	struct dlprof_tally *tally;
 	uint64_t own_ns; /* time without inner calls; set by span_end() of a recorded call */
 	const char *name;
-	/* the call's time counts, but the call itself does not */
+	/* the call's time is added, but not 1 to the number of calls */
 	bool uncounted;
 };
 
-/* Begins a span in rare cases: frames left by longjmp(), no thread, no room, no CPU counter. */
+/* Does the rare cases of span_begin(): frames left by longjmp(), no thread, room or CPU counter. */
 bool span_begin_rarely(struct span *span, enum dlprof_class class);
 
-/* The thread must have room for a frame, and none at or below the address of `span`. */
+/* Adds a frame. There must be room for it, and no frame at or below the address of `span`. */
 static inline void span_push(struct span *span, struct thread *thread, uint64_t now_ticks)
 {
 	struct thread_frame *frame = ++thread->frame;
@@ -48,10 +48,10 @@ static inline void span_pop(struct thread *thread, uint64_t ticks)
 {
 	struct thread_frame *outer = --thread->frame;
 
-	outer->inner_ticks += ticks;	/* also for frames[0], which saves a test */
+	outer->inner_ticks += ticks;	/* frames[0] gets it, too, to save a test */
 }
 
-/* Begins a span. After false, do not call span_end(). The caller sets fd, path, name, uncounted. */
+/* Begins a span; the caller sets fd, path, name, uncounted. After false, do not call span_end(). */
 static inline bool span_begin(struct span *span, enum dlprof_class class)
 {
 	struct thread *thread = thread_self;
@@ -59,7 +59,7 @@ static inline bool span_begin(struct span *span, enum dlprof_class class)
 	if (unlikely(!thread || thread->life != thread_life || thread->busy || !clock_scale ||
 		     thread_is_full(thread) || thread->frame->address <= (uintptr_t)span))
 		return span_begin_rarely(span, class);
-	/* The call may drive the counter out of the caches. */
+	/* By the end of the call, the counter may have left the caches. */
 	__builtin_prefetch(&thread->slot->counters[class], 1);
 	span->class = class;
 	span->tally = NULL;
@@ -72,10 +72,10 @@ bool span_begin_in_load(struct span *span, enum dlprof_class class);
 
 void span_end(struct span *span, uint64_t bytes, bool failed);
 
-/* Ends a call that took until `now_ticks`. The time since then was spent by dlprof. */
+/* Ends a span at `now_ticks`. The time since then was spent by dlprof itself. */
 void span_end_at(struct span *span, uint64_t bytes, bool failed, uint64_t now_ticks);
 
-/* Removes frames at or below `address`, whose functions have returned. */
+/* Removes the frames at or below `address`: these functions have returned. */
 void span_unwind(struct thread *thread, uintptr_t address);
 
 void span_cancel(struct span *span);

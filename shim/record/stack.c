@@ -24,8 +24,8 @@ static struct dlprof_stack *take_place(void)
 }
 
 /*
- * Copies up to the first unmapped page, and returns the number of bytes. The kernel copies, as
- * another thread may unmap pages, and a sanitizer may report a memcpy().
+ * Copies memory up to the first unmapped page. Returns the number of bytes. A system call does it,
+ * as another thread may unmap pages, and a sanitizer may object to memcpy().
  */
 static uint32_t copy(void *target, uintptr_t source, size_t size)
 {
@@ -43,9 +43,7 @@ __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_
 	if (!stack)
 		return;
 	registers = stack->registers;
-	/*
-	 * One asm block stores all registers, so that one address's unwind information fits them.
-	 */
+	/* All in one asm block, so that the unwind information of one address is true of them. */
 	__asm__ volatile("movq %%rsp, 8(%0)\n\t"
 			 "movq %%rbp, 16(%0)\n\t"
 			 "movq %%rbx, 24(%0)\n\t"

@@ -6,5 +6,5 @@
 
 #include "record/thread.h"
 
-/* Keeps the stack for the operation that began at `begin_ns`. Its record was just pushed. */
+/* Keeps this thread's stack for the operation that began at `begin_ns`, whose record was pushed. */
 void stack_keep(struct thread *thread, uint64_t begin_ns);

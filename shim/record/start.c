@@ -17,7 +17,7 @@ enum state {
 	STATE_IDLE,
 	STATE_ON,
 	STATE_OFF,
-	STATE_BUSY = 8, /* a thread is activating; its pid is in the higher bits */
+	STATE_BUSY = 8, /* a thread is at it now; its process's pid is in the higher bits */
 };
 
 static _Atomic uint32_t state NEAR = STATE_STARTING;
@@ -44,7 +44,7 @@ bool start_was_tried(void)
 	return atomic_load(&state) >= STATE_ON;
 }
 
-/* Returns false in a forked child that does not record yet, though its state is ON. */
+/* Returns false in a forked child that does not record yet: its state is ON already. */
 bool start_has_end(void)
 {
 	return atomic_load(&state) != STATE_ON || activate_on();
@@ -65,7 +65,7 @@ static bool start_from(uint32_t from)
 	struct text why;
 	int r;
 
-	/* One thread activates; others record from their next operation on. */
+	/* One thread makes the process record. Others record from their next operation on. */
 	if (!atomic_compare_exchange_strong(&state, &from, own_busy()))
 		return false;
 	text_init(&why, failure, sizeof(failure));
@@ -77,7 +77,7 @@ static bool start_from(uint32_t from)
 		thread_begin_life();
 		clock_begin();
 		r = from == STATE_ON ? run_rejoin(&why) : run_begin(&why);
-		/* Detail `all` makes every operation a record. */
+		/* With detail `all`, each operation is recorded, however short. */
 		clock_limit(config.detail == CONFIG_DETAIL_ALL ? 0 : config.slow_ns);
 	}
 	if (r < 0) {
@@ -102,7 +102,7 @@ bool start_recording(void)
 	if (likely(activate_on()))
 		return true;
 	before = atomic_load(&state);
-	/* If the parent was activating at the fork, nobody goes on with it here. */
+	/* Where a thread of the parent was at it during the fork, this process begins anew. */
 	if ((before & STATE_BUSY) && before != own_busy())
 		atomic_compare_exchange_strong(&state, &before, STATE_IDLE);
 	switch (atomic_load(&state)) {

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * start.h - how this process begins to record: STARTING, IDLE after the constructor, then ON or
- * OFF.
+ * start.h - makes this process record. It is STARTING, IDLE after the constructor, then ON or OFF.
  *
- * A forked child is ON, but records only once start_recording() joined it to its parent's run.
+ * A forked child is ON from the start, but records only after its own start_recording().
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* Allows start_recording(), which calls `begins` before other threads can record, then `begun`. */
+/* Allows start_recording(). It calls `begins` before other threads can record, `begun` after. */
 void start_ready(void (*begins)(void), void (*begun)(void));
 
 bool start_recording(void);
 
-/* Returns true if this process tried to record, or one that it was forked from. */
+/* Returns true if this process, or one from which it was forked, tried to record. */
 bool start_was_tried(void);
 
-/* Returns true if this process itself tried, as far as that is known without a system call. */
+/* Returns true if this process itself did, so that its end must be noted. Makes no system call. */
 bool start_has_end(void);
 
 bool start_is_busy(void);
 
-/* Says why the process does not record, or returns NULL if it does or need not. */
+/* Returns why the process does not record; NULL: it does, or has no need to. */
 const char *start_failure(void);

@@ -22,7 +22,7 @@
 #include "record/start.h"
 
 #define ACCOUNT_MAX 64
-#define CHILD_MS    500 /* children with more CPU time did more than import a framework */
+#define CHILD_MS    500 /* children with less CPU time did nothing but import a framework */
 
 static _Atomic uint64_t batch_count;
 static struct dlprof_account earlier; /* sums of this process's earlier programs */
@@ -30,7 +30,7 @@ static struct account accounts[ACCOUNT_MAX], pool;
 static atomic_bool has_pool, in_doubt;
 static _Atomic uint32_t account_count;
 
-/* Returns where the sums for the line at exit are kept; NULL: this process prints no line. */
+/* Returns the place, kept over execve(), of the line's sums; NULL: this process prints no line. */
 static struct dlprof_so_far *kept(void)
 {
 	struct dlprof_segment *shared = segment_first();
@@ -43,7 +43,7 @@ void summary_begin(void)
 {
 	const struct dlprof_so_far *so_far = kept();
 
-	/* A forked child has copies of its parent's accounts: drop them. */
+	/* A forked child has copies of its parent's accounts, which count there. */
 	memset(accounts, 0, sizeof(accounts));
 	memset(&pool, 0, sizeof(pool));
 	has_pool = in_doubt = false;
@@ -135,7 +135,7 @@ void summary_keep(const struct account *account)
 			      memory_order_relaxed);
 }
 
-/* Returns the training's account: of all threads, its waits and steps take longest. */
+/* Returns the account of the thread that trains: the one whose waits and steps take the longest. */
 static const struct account *training(void)
 {
 	const struct account *longest = &pool;
@@ -148,7 +148,7 @@ static const struct account *training(void)
 	return longest;
 }
 
-/* Returns the path, relative if it lies in the current folder. */
+/* Returns the path, made relative if it is in the current folder. */
 static const char *short_path(const char *path)
 {
 	char folder[512];
@@ -192,7 +192,7 @@ static void add_batches(struct text *line, bool by_gpu)
 		text_add(line, ", in doubt whose waits these are");
 		return;
 	}
-	/* Only the drain knows how long the GPU waited. */
+	/* How long the GPU waited is not known here, only in the drain. */
 	text_add(line, by_gpu ? ", the host waited " : ", ");
 	text_add_number(line, (int64_t)((so_far.wait_ns * 100 + so_far.time_ns / 2) /
 					so_far.time_ns));
@@ -208,7 +208,7 @@ static void add_report(struct text *line, const char *before, const char *databa
 	text_join(line, before, "dlprof-report ", short_path(database), behind);
 }
 
-/* Says "stored" only if the drain has confirmed that. */
+/* Adds where the records are. Says "stored" only if the drain has confirmed that. */
 static void add_place(struct text *line, const char *database)
 {
 	const char *where = "";
@@ -270,7 +270,7 @@ static bool is_helper(void)
 
 	if (has_children())
 		return true;
-	/* Compare CPU time and not memory, because a forked child begins with all of our memory. */
+	/* A child's memory says nothing, as a forked child begins with all of ours. */
 	sys_call2(SYS_getrusage, RUSAGE_CHILDREN, &used);
 	if ((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
 		    (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000 >
@@ -280,7 +280,7 @@ static bool is_helper(void)
 	return strstr(command, "multiprocessing");
 }
 
-/* Returns true in the job's first rank or, if ranks are unknown, in the first of each machine. */
+/* Returns true in the job's first rank or, if that is not known, in each machine's first rank. */
 static bool is_first_rank(void)
 {
 	return process_rank() >= 0 ? process_rank() == 0 : process_local_rank() <= 0;
@@ -296,7 +296,7 @@ void summary_print_unseen(const char *package)
 	if (config.quiet)
 		return;
 	text_join(&line, "dlprof: ", package, " was imported, but no loader was seen in process ");
-	/* Name only this process: its parent may have had a loader. */
+	/* The line is about this process only, as its parent may have had a loader. */
 	text_add_number(&line, sys_getpid());
 	text_add(&line, " to hand out a batch: 'dlprof doctor' says what would be seen here, "
 			"DLPROF_BATCH_FN names a loader of your own");

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins the accounts, with the sums of this process's earlier programs. */
+/* Begins the accounts, with the sums of the programs that this process ran before execve(). */
 void summary_begin(void);
 
 /* A training thread's time from its first next() to the end of its last step. */
@@ -17,21 +17,21 @@ struct account {
 	bool stepping;			    /* the thread has a batch and does not wait */
 };
 
-/* Returns a thread's new account, or a pool's common one; NULL if there are too many. */
+/* Returns a new account for a thread, or the pool's common account. NULL: there are too many. */
 struct account *summary_account(void);
 
-/* Gives all threads one account, which goes on from `first`, as threads of a pool take turns. */
+/* Gives all threads one account, begun by `first`: they are a pool and take turns to train. */
 void summary_pool(const struct account *first);
 
 bool summary_has_pool(void);
 
-/* Notes that these waits may not be waits of the training; the caller says why. */
+/* Notes that perhaps not the training waited. The caller notes the reason. */
 void summary_doubt(void);
 
-/* Keeps the account, if it is the longest one, for the program that execve() may start. */
+/* Keeps the account for a program that execve() may start, if it is the longest of all. */
 void summary_keep(const struct account *account);
 
-/* Ends the last batch's step. Only now are the waits within that step in the account. */
+/* Ends the step of the last batch, whose waits for other loaders are only now in the account. */
 static inline void summary_wait_begin(struct account *account, uint64_t begin_ns)
 {
 	if (!account || !account->stepping)
@@ -44,11 +44,11 @@ static inline void summary_wait_begin(struct account *account, uint64_t begin_ns
 
 void summary_batch(struct account *account, uint64_t end_ns);
 
-/* Counts a batch whose wait was not observed. */
+/* Counts a batch for which no wait was observed. */
 void summary_count(void);
 
-/* Prints the line. `by_gpu`: the report will use the GPU's clock, which is not known here. */
+/* Prints the line. `by_gpu`: the report will use the GPU's times, which this process lacks. */
 void summary_print(bool by_gpu);
 
-/* Prints that `package`, which has loaders, was imported, but none was seen. NULL: no line. */
+/* Prints that `package` was imported, but none of its loaders was seen. NULL: prints nothing. */
 void summary_print_unseen(const char *package);

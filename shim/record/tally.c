@@ -13,7 +13,7 @@ enum {
 	KERNELS = DLPROF_TALLY_KERNELS_AT,
 };
 
-/* The end of a long path says more than its beginning. */
+/* Returns the name, or the end of a longer name, which says more than its beginning. */
 static const char *fitting(const char *name, size_t size)
 {
 	size_t length = strlen(name);
@@ -32,7 +32,7 @@ static OFTEN void set_name(char *field, size_t size, const char *name)
 	memset(field + length, 0, size - length);
 }
 
-/* Begins to change a tally. The drain ignores odd versions, also if we are killed meanwhile. */
+/* Gives a tally another name. Its version is odd meanwhile, so that the drain ignores it. */
 static OFTEN void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind,
 			       const char *name, const char *detail, uint64_t class)
 {
@@ -77,7 +77,7 @@ OFTEN uint64_t tally_width_class(uint32_t width)
 	return classes[i];
 }
 
-/* Fast, but not good: equal hashes need a comparison of names. */
+/* A fast hash, but not a good one: names with equal hashes must be compared. */
 static OFTEN uint64_t hash_whole(const char *name, size_t length)
 {
 	uint64_t hash = length, word;
@@ -104,13 +104,13 @@ uint64_t tally_id(const char *name)
 
 #define BLOCK THREAD_TOP_BLOCK
 
-/* A part of the hash for thread_top.tags, where 0 means free. */
+/* Returns a part of the hash for thread_top.tags. It is never 0, which means free. */
 static uint16_t tag_of(uint32_t hash)
 {
 	return (uint16_t)(hash >> 16) | 1;
 }
 
-/* Mostly no place has the tag, so the loop finds that out without branches. */
+/* Returns the next place with this tag. Mostly there is none, which needs no branches. */
 static OFTEN uint32_t find_tag(const struct thread_top *top, uint16_t tag, uint32_t from)
 {
 	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
@@ -137,7 +137,7 @@ static OFTEN void find_lightest(struct thread_top *top, uint32_t block)
 	top->lightest_ns[block] = top->ns[lightest];
 }
 
-/* A time never shrinks, so if this place was not the lightest, the lightest one stays. */
+/* Notes a tally's new time. If it was not its block's smallest, the smallest one stays the same. */
 static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
 {
 	uint32_t place = (uint32_t)(tally - top->tallies);
@@ -147,7 +147,7 @@ static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *
 		find_lightest(top, place / BLOCK);
 }
 
-/* Replaces the tally with the least time, which becomes the new tally's error_ns. */
+/* Gives the tally with the least time to a new name. Its time becomes the new tally's error_ns. */
 static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const char *name,
 						uint64_t class, uint16_t tag)
 {
@@ -181,7 +181,7 @@ static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *n
 	return take_lightest(top, name, 0, tag);
 }
 
-/* Returns the hash that a tally has in its table: a kernel's is its id. */
+/* Returns the hash by which a tally is found: that of its name, or a kernel's id. */
 static uint32_t hash_in(const struct dlprof_tally *tally)
 {
 	return tally->class ? (uint32_t)tally->class
@@ -204,7 +204,7 @@ static void fill_top(struct thread_top *top, struct dlprof_tally *tallies, uint3
 		find_lightest(top, block);
 }
 
-/* A thread that only takes or pins batches needs no tallies. */
+/* Makes the tallies of a thread. A thread that only takes or pins batches never needs them. */
 static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 {
 	struct dlprof_tally *tallies = thread->slot->tallies;
@@ -300,7 +300,7 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	char path[FD_PATH_BYTES];
 
 	tally_settle(thread);
-	/* Invalidate the last file first: a signal handler must not find it half changed. */
+	/* First forget the last file, so that no signal handler finds a half changed one. */
 	visit->quick = &thread_no_version;
 	atomic_signal_fence(memory_order_seq_cst);
 	visit->fd = fd;
@@ -325,7 +325,7 @@ void tally_take_back(int fd)
 	struct thread_visit *visit;
 	struct dlprof_tally *file;
 
-	/* In a vfork child, the thread's state is that of its parent. */
+	/* In a vfork child, this would be the state of a thread of its parent. */
 	if (!thread || thread->life != thread_life || !segment_is_own() ||
 	    !tally_is_visited(thread, fd) || !thread->visit.file)
 		return;
@@ -384,7 +384,7 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 			thread->sample_floor_ns = tallies[i].ns;
 }
 
-/* Finds a kernel by id, since many names begin alike. */
+/* Finds a kernel by its id, as the stored beginnings of names may be equal. */
 static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *name, uint64_t id)
 {
 	char begin[DLPROF_TALLY_NAME_BYTES];
@@ -394,7 +394,7 @@ static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *
 	for (uint32_t i = 0; (i = find_tag(top, tag, i)) < top->count; i++)
 		if (top->tallies[i].class == id)
 			return &top->tallies[i];
-	/* The end of a kernel's name is template arguments. */
+	/* Of a kernel's name, the beginning says more: the end is template arguments. */
 	length = strnlen(name, sizeof(begin) - 1);
 	memcpy(begin, name, length);
 	begin[length] = '\0';

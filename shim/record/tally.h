@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tally.h - adds to the tallies in this thread's slot. */
+/* tally.h - finds, makes and adds to the tallies of this thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,10 +10,7 @@
 #include "record/fd.h"
 #include "record/thread.h"
 
-/*
- * Makes the tally on first use, for this thread only. Returns NULL if there is no room. `detail`
- * may be NULL.
- */
+/* Returns this thread's tally of a name, made on first use. NULL: no room. `detail` may be NULL. */
 struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
 				 const char *name, const char *detail, uint64_t class);
 
@@ -27,7 +24,7 @@ static inline void tally_count(struct dlprof_tally *tally, uint64_t count, uint6
 		tally->slowest_ns = ns;
 }
 
-/* Adds to a tally, which may be NULL. */
+/* Adds to a tally. NULL: does nothing. */
 static inline void tally_add(struct dlprof_tally *tally, uint64_t count, uint64_t ns,
 			     uint64_t bytes)
 {
@@ -44,7 +41,7 @@ static inline bool tally_is_visited(const struct thread *thread, int fd)
 	return likely(thread->visit.fd == fd && thread->visit.version == fd_path_version(fd));
 }
 
-/* Makes the next operation on data file `fd` quick: it only compares the version. */
+/* Makes the next operation on data file `fd` quick: it needs only to compare the version. */
 static inline void tally_quicken(struct thread *thread, int fd)
 {
 	if (thread->visit.fd == fd && thread->visit.file)
@@ -67,10 +64,10 @@ static inline void tally_file(struct thread *thread, int fd, uint64_t count, uin
 	tally_add(thread->visit.file, count, ns, bytes);
 }
 
-/* Subtracts the last operation if it opened `fd`, which turned out to be a folder. */
+/* Takes back the last operation if it opened `fd`, which turned out to be a folder. */
 void tally_take_back(int fd);
 
-/* Adds to the last file's folder what the file got since the last call. */
+/* Adds to the folder of the last file what that file got since the last call. */
 void tally_settle(struct thread *thread);
 
 const char *tally_visited(const struct thread *thread);
@@ -82,15 +79,15 @@ static inline void tally_sample_begin(struct thread *thread)
 }
 
 /*
- * Returns the file by which a sample is known, or NULL: its first file or, if the sample before
- * began with that file (an index), its last file. For an unreadable sample: its replacement's.
+ * Returns the file by which a sample of the dataset is known, or NULL: the first file that it read.
+ * If the previous sample read the same first file (an index), the last file that it read.
  */
 const char *tally_sample_file(const struct thread *thread);
 
 void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 		  const char *path);
 
-/* Returns a number for the name that can be a tally's class; never 0. */
+/* Returns a hash of the name, for a tally's `class`; never 0. */
 uint64_t tally_id(const char *name);
 
 void tally_kernel(struct thread *thread, const char *name, uint64_t id, uint64_t ns);

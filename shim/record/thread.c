@@ -12,13 +12,13 @@ uint32_t thread_life HOT_DATA = 0;
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
-/* Each slot has a state for odd lives and one for even lives, as old calls may end after a fork. */
+/* A slot has two states, for odd and even lives, as a call may begin before a fork and end after. */
 static struct thread threads[SEGMENT_MAX][2][DLPROF_SLOT_COUNT];
 static _Atomic uint32_t segments_used;
 
 const _Atomic uint32_t thread_no_version = UINT32_MAX;
 
-/* Allows quick.h, unless every operation is a record, or the clock is a system call. */
+/* Allows quick.h, unless each operation is recorded or the clock is a system call. */
 static void thread_quicken(struct thread *thread)
 {
 	thread->quick_life = clock_scale && config.detail != CONFIG_DETAIL_ALL ? thread->life : 0;
@@ -39,19 +39,19 @@ void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid)
 	thread->tid = tid;
 	thread->ring = slot->near;
 	thread->ring_capacity = DLPROF_NEAR_CAPACITY;
-	/* Go on in `far` if the slot's earlier thread already used it. */
+	/* If an earlier thread of this slot used `far`, go on there. */
 	if (slot->far_from)
 		thread_use_far(thread);
 	thread->worker = -1;
 	thread->frame = &thread->frames[0];
 	thread->frame->address = UINTPTR_MAX;
-	/* By this, quick_end() sees if its call began in another life. */
+	/* From this value quick_end() knows whether its call began in another life. */
 	thread->frame->inner_ticks = thread->life * 2 * THREAD_NEVER_TICKS;
 	thread->visit.fd = -1;
 	thread->visit.quick = &thread_no_version;
 }
 
-/* Drops the frames of an earlier life: when its calls end, they must not find them. */
+/* Drops the frames of an earlier life, so that calls which end now do not find them. */
 static void drop_calls(struct thread *before)
 {
 	for (int i = 0; i < DLPROF_SLOT_COUNT; i++) {
@@ -93,7 +93,7 @@ OFTEN bool thread_is_in_life(uint32_t life)
 	return likely(activate_on() && life == thread_life);
 }
 
-/* Moves on to `far`, from the record at `head` on. Returns false if `far` is full, too. */
+/* Lets the ring go on in `far`, from record `head` on. Returns false if that is full, too. */
 static RARELY bool thread_grow(struct thread *thread, uint64_t head)
 {
 	struct dlprof_slot *slot = thread->slot;
@@ -110,7 +110,7 @@ void thread_push(struct thread *thread, const struct dlprof_event *event)
 	struct dlprof_slot *slot = thread->slot;
 	uint64_t head, tail;
 
-	/* After a fork since the caller checked, the ring belongs to the parent. */
+	/* If there was a fork since the caller checked, the ring is the parent's. */
 	if (unlikely(!activate_is_here()))
 		return;
 	if (thread->busy) {
@@ -119,7 +119,7 @@ void thread_push(struct thread *thread, const struct dlprof_event *event)
 	}
 	thread->busy = true;
 	thread->quick_life = 0;
-	/* Read `head` only now: a signal handler may have pushed records before. */
+	/* Read `head` only now: until `busy` was set, a signal handler may have pushed records. */
 	atomic_signal_fence(memory_order_seq_cst);
 	head = atomic_load_explicit(&slot->head, memory_order_relaxed);
 	tail = atomic_load_explicit(&slot->tail, memory_order_acquire);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.h - the state of one thread of the host, as the wrappers see it.
+ * thread.h - holds what the wrappers know of each thread of the host.
  *
- * Only thread_self is thread-local, in the initial-exec model: general TLS may allocate on first
- * use, and a wrapper may run inside an allocator.
+ * Only the pointer thread_self is thread-local, in the initial-exec model. Other thread-local
+ * storage may allocate memory on first use, and a wrapper may run inside an allocator.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct thread_frame {
 
 #define THREAD_STEP_MAX 32
 
-/* A step of a sample. `key` is its class or function, only compared. */
+/* A transform of a sample, known by its class or function (`key`), which is only compared. */
 struct thread_step {
 	const void *key;
 	struct dlprof_tally *tally;
@@ -39,24 +39,24 @@ extern HIDDEN const _Atomic uint32_t thread_no_version; /* no path has this vers
 struct thread_visit {
 	int fd;			/* -1: none */
 	uint32_t version;
-	/* address of the version, if the file is known to be data */
+	/* address of the path's version, if the file is known to be data */
 	const _Atomic uint32_t *quick;
 	struct dlprof_tally *file;
 	struct dlprof_tally *folder;
-	/* First file of this sample, and of the sample before; NULL: none. */
+	/* first file that this sample read, and the previous sample; NULL: none */
 	const struct dlprof_tally *sample_first, *sample_before;
-	uint64_t count, ns, bytes;	/* the file's sums that its folder has already got */
+	uint64_t count, ns, bytes;	/* what the file's folder has already got of its sums */
 };
 
 #define THREAD_TOP_MAX	 64
 #define THREAD_TOP_BLOCK 16
 
-/* Tallies of one kind; a new name replaces the one with the least time. */
+/* Tallies of one kind. If all are in use, a new name replaces the one with the least time. */
 struct thread_top {
 	alignas(64) struct dlprof_tally *tallies;
 	uint32_t count;		/* number of tallies, a multiple of THREAD_TOP_BLOCK */
 	enum dlprof_tally_kind kind;
-	/* the smallest tally of each block */
+	/* for each block, its tally with the least time: that time, and its index */
 	uint64_t lightest_ns[THREAD_TOP_MAX / THREAD_TOP_BLOCK];
 	uint8_t lightest[THREAD_TOP_MAX / THREAD_TOP_BLOCK];
 	alignas(64) uint16_t tags[THREAD_TOP_MAX];	/* part of each name's hash; 0: free */
@@ -73,7 +73,7 @@ static_assert(DLPROF_TALLY_FILE_COUNT <= THREAD_TOP_MAX &&
 #define THREAD_IMAGE_MAX   4
 #define THREAD_DECODER_MAX 32
 
-/* Where a thread is. Without padding, for memcmp(). */
+/* Where a thread is. There is no padding, so that places can be compared by memcmp(). */
 struct thread_place {
 	uintptr_t frame_address;
 	uint64_t stream;
@@ -82,7 +82,7 @@ struct thread_place {
 };
 
 struct thread_image {
-	/* Read for each row of pixels, so all in one cache line: */
+	/* These members are used for each row of pixels, so they share a cache line. */
 	alignas(64) const void *handle;
 	const void *input;	/* next byte of the input at the last check */
 	uint64_t input_bytes;	/* bytes left at the last check */
@@ -111,7 +111,7 @@ struct thread_peer {
 
 #define THREAD_LOCK_BYTES 96
 
-/* A lock that the thread failed to take, and how long it has slept since the last try. */
+/* A file lock that the thread tried in vain to take, and how long it has slept since then. */
 struct thread_tried {
 	char lock[THREAD_LOCK_BYTES]; /* the end of its path; "": none */
 	uint64_t count, ns;
@@ -128,15 +128,15 @@ struct thread_range {
 
 struct thread_parts {
 	uint64_t sample_ns;
-	/* fetches of tensors since the last message began to arrive */
+	/* fetches of tensors' file descriptors since the last message began to arrive */
 	uint64_t fetch_ns, fetch_count;
-	/* wall and CPU time of those fetches that were measured */
+	/* wall and CPU time of the fetches of which the CPU time was measured */
 	uint64_t timed_ns, timed_cpu_ns;
 	uint32_t load_depth;	/* load_depth when the wait began; loads in it are deeper */
 	bool is_iter;
 };
 
-/* The batch in whose step the thread is; stream 0: none. */
+/* The batch with which the thread is at work in a step; stream 0: none. */
 struct thread_batch {
 	uint64_t stream;
 	uint32_t generation, task;
@@ -145,22 +145,21 @@ struct thread_batch {
 
 struct thread_training {
 	struct thread_batch batch;
-	struct thread_batch outer; /* batch of the loop around this one */
-	/* Two cache lines from here on, which a step has evicted before each part. */
-	/* time up to which the step is divided into parts; 0: in a wait, or no step */
+	struct thread_batch outer; /* batch of the loop around the one that takes `batch` */
+	/* up to this time the step is divided into parts; 0: the thread waits, or has no step */
 	uint64_t since_ns;
-	uint64_t rest_ns;      /* time that the next part may get */
+	uint64_t rest_ns;      /* time that belongs to no part yet: the next one may get it */
 	enum dlprof_part part; /* DLPROF_PART_MAX: the thread is in no part */
 	uint32_t call_depth;
 	uint32_t optimizer_depth;
-	bool has_run; /* a backward pass or optimizer ran since the batch came */
+	bool has_run; /* a backward pass or an optimizer has run in this step */
 	bool is_seen; /* `told` has data to record */
 	struct dlprof_parts told;
 };
 
 #define THREAD_NAMED_MAX 16
 
-/* A recently used tally of a decoder. There are several, as images of several widths alternate. */
+/* A recently used tally of a decoder. A thread has several, as images of all widths alternate. */
 struct thread_decoder {
 	struct dlprof_tally *tally;
 	const char *library;
@@ -171,47 +170,47 @@ struct thread_decoder {
 	const char *around_library;
 };
 
-/* Members for each operation come first, as each sample drives this struct out of the caches. */
+/* A thread. Members that each operation needs come first: by then, all have left the caches. */
 struct thread {
 	alignas(64) uint32_t life;	/* thread_life when the slot was claimed */
 	uint32_t quick_life;		/* `life` if quick.h may be used, else 0 */
 	struct dlprof_slot *slot;
 	struct thread_frame *frame;
-	struct thread_image *started;	/* newest image with pixels under way; NULL: none */
+	struct thread_image *started;	/* the newest image being decoded; NULL: none */
 	struct dlprof_tally *tallies;
-	/* Stack address of the innermost Python call that decodes (boundary.c); 0: none. */
+	/* stack address of the innermost Python call of a decoder (boundary.c); 0: none */
 	uintptr_t boundary_address;
 	uint32_t load_depth;
-	bool boundary_inflates;		/* the outermost of these calls unpacks data, not images */
+	bool boundary_inflates;		/* the outermost such call unpacks data, no image */
 	uint32_t import_depth;
-	bool busy; /* a record is being written, so one of a signal handler is lost */
+	bool busy; /* a record is being written; a signal handler can write none now */
 
 	alignas(64) struct thread_visit visit;
-	/* decoder that the outermost of these calls used last; NULL: none */
+	/* decoder that the outermost Python call of a decoder used last; NULL: none */
 	struct thread_decoder *decoded;
 
 	alignas(64) struct thread_frame frames[1 + THREAD_FRAME_MAX]; /* [0] is never popped */
 
 	alignas(64) const void *image_handles[THREAD_IMAGE_MAX];
-	uint32_t image_next;		/* image to replace if none is free */
+	uint32_t image_next;		/* the image to give up next if none is free */
 	int32_t worker;
 	uint32_t generation;
 	uint32_t task;
 	uint64_t stream;		/* 0: no batch */
-	uint64_t boundary_count; /* number of decodes when the outermost of these calls began */
+	uint64_t boundary_count; /* number of decodes when the outermost such call began */
 	uint64_t sample_floor_ns;	/* faster samples are not listed */
 
 	uint32_t tid;
 	struct dlprof_event *ring;
 	uint64_t ring_capacity;
 
-	uint8_t named[THREAD_NAMED_MAX]; /* indices of the named tallies found last */
+	uint8_t named[THREAD_NAMED_MAX]; /* indexes of the named tallies that were used last */
 	struct thread_step steps[THREAD_STEP_MAX];
 	struct thread_top files, folders, kernels;
 
 	uint32_t fetch_count;		/* number of loads that made.c has seen */
 
-	/* Slow operations that may still be recorded (span.c). */
+	/* how many slow operations of each class may still be recorded (span.c) */
 	uint64_t slow_credit_ns;
 	uint8_t slow_credits[DLPROF_CLASS_MAX];
 
@@ -228,22 +227,22 @@ struct thread {
 	uint32_t range_depth;		/* number of all open ranges */
 	uint64_t range_last_ns;		/* when the newest open range began */
 
-	bool receiving;			/* the next read from a pipe begins a message */
+	bool receiving;			/* the next read from a pipe is the begin of a message */
 	uint64_t receive_begin_ns;
 	struct thread_parts parts;
-	/* since then the thread has only freed memory; 0: it has done more */
+	/* since this time the thread has only freed memory; 0: it has done something else */
 	uint64_t free_since_ns;
-	uint64_t free_ns; /* time of freeing since the newest batch came */
+	uint64_t free_ns; /* time spent freeing memory since the newest batch came */
 	bool pins;			/* the thread receives batches for another thread */
 	struct account *account; /* NULL: none yet */
-	/* iter() whose epoch is not recorded yet, and its sampling */
+	/* an iter() whose epoch is not recorded yet; iter_sample_ns: its choice of samples */
 	uint64_t iter_begin_ns, iter_ns, iter_sample_ns;
-	/* Waits that raised, added to the next batch or epoch. */
+	/* waits that ended in an exception, to be added to the next batch or epoch */
 	uint64_t failed_begin_ns, failed_ns;
 
 	struct {
 		struct tfdata_making *making;
-		const void *asked[2];	  /* innermost first */
+		const void *asked[2];	  /* the innermost one first */
 		uint64_t end_ns, took_ns;
 	} tfdata;
 
@@ -251,21 +250,21 @@ struct thread {
 	uint32_t wait_depth;
 	uint32_t wait_count;
 	struct thread_training training;
-	struct { /* batches that one thread gets for another (batch/ahead.h) */
-		/* number of this thread as an asker; 0: it is none */
+	struct { /* of an asker or taker (batch/ahead.h) */
+		/* asker: number of this thread as an asker, 0: it is none */
 		uint32_t asker, train_count, held_count;
 		bool asks_itself;
-		/* this thread gets batches of askers; takes_within: in a known library */
+		/* the thread is a taker; takes_within: inside of a library that is known for it */
 		bool takes, takes_within;
-		/* looked_key was found empty; looked_apart: with a pause before the next check */
+		/* looked_key was found empty; looked_apart: and looked at again after a pause */
 		bool looked, looked_apart;
 		const void *looked_key;
 		uint64_t looked_begin_ns, looked_until_ns;
-		uint32_t count; /* waits of this thread since since_ns */
-		/* CPU times: of the main thread at the first wait; of this thread between waits; of
-		 * this thread at the end of the last wait */
+		uint32_t count; /* number of waits of this thread since since_ns */
+		/* CPU times: main_ns: of the main thread at the first wait; own_ns: of this thread
+		 * between waits; exit_ns: of this thread at the end of the last wait */
 		uint64_t main_ns, own_ns, exit_ns;
-		/* length of these waits, and the main thread's CPU time in them */
+		/* length of these waits, and CPU time that the main thread used in them */
 		uint64_t waited_ns, within_ns;
 		uint64_t since_ns;
 	} ahead;
@@ -276,17 +275,17 @@ static_assert(offsetof(struct thread, training.since_ns) % 64 == 0 &&
 			      offsetof(struct thread, training.since_ns) / 64 + 1,
 	      "what a step touches lies in two neighbouring cache lines");
 
-/* 1 when the process begins to record, 1 more in each forked child */
+/* number of this life: 1 when the process begins to record, and 1 more in each forked child */
 extern HIDDEN uint32_t thread_life;
 
 void thread_begin_life(void);
 
 extern HIDDEN __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
-/* Returns false in a child that was forked since `life` was read. */
+/* Returns false in a child that was forked after `life` was read. */
 bool thread_is_in_life(uint32_t life);
 
-/* Takes a lock among threads without a GIL; never wait while holding it. A fork frees it. */
+/* Takes a lock for code without a GIL. Never wait while you hold it. A fork frees it. */
 static inline void thread_lock(_Atomic uint32_t *lock)
 {
 	const uint32_t ours = thread_life + 1; /* never 0 */
@@ -349,7 +348,7 @@ static inline struct thread *thread_get(void)
 	return thread_claim();
 }
 
-/* Returns true if the ring has room; also on a full disk, where records are counted as lost. */
+/* Returns true if the ring has room, or if the disk is full: then the record is counted as lost. */
 static inline bool thread_has_room_for(const struct thread *thread, uint32_t count)
 {
 	const struct dlprof_slot *slot = thread->slot;

@@ -11,7 +11,7 @@
 #include "record/fd.h"
 #include "record/tally.h"
 
-/* named peers of a slot: there may be a new server for each sample */
+/* a slot has at most so many named peers, as each sample may have a server of its own */
 #define PEERS_MAX  16
 #define NAME_BYTES THREAD_LOCK_BYTES
 
@@ -21,7 +21,7 @@ static const char *const kind_names[WAIT_KIND_MAX] = {
 #undef WAIT_KIND
 };
 
-/* Returns the tally of DLPROF_TALLY_OTHERS or NULL if there is no room. */
+/* Returns the peer's tally; without room, that of DLPROF_TALLY_OTHERS, or NULL. */
 static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind, const char *name)
 {
 	const char *detail = kind_names[kind];
@@ -41,7 +41,7 @@ static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind,
 	return tally_named(thread, DLPROF_TALLY_WAIT, name, detail, 0);
 }
 
-/* The end of a path says more than its beginning. */
+/* Adds the path, or the end of a long path, which says more than its beginning. */
 static void add_path(struct text *name, const char *path)
 {
 	const size_t length = strlen(path);
@@ -78,7 +78,7 @@ static void add_hex(struct text *name, unsigned int number)
 	}
 }
 
-/* Adds "[fe80::1]:443", with "::" for the longest row of zeroes. */
+/* Adds an address such as "[fe80::1]:443", with "::" for the longest run of zeroes. */
 static void add_v6(struct text *name, const uint8_t bytes[16], uint16_t port)
 {
 	int best = 8, best_length = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits.h - what loads wait for, by kind and peer: parts of DLPROF_CLASS_WAIT. */
+/* waits.h - counts what loads wait for, by kind and peer. These are parts of DLPROF_CLASS_WAIT. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,15 +14,15 @@ enum wait_kind {
 	WAIT_KIND_MAX
 };
 
-/* Waits below this get no peer's name, since finding it would take longer than the wait. */
+/* the peer of a shorter wait is not looked up, which would take longer than the wait */
 #define WAITS_LEAST_NS 20000
 
 void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
 
-/* Counts a load's page faults, and the time that they may have taken, if a data file is mapped. */
+/* If a data file is mapped, counts page faults of a load, and the time that they may have taken. */
 void waits_add_faults(struct thread *thread, uint64_t count, uint64_t ns);
 
-/* `find` returns the path of the mapped data file, "" if there are several, NULL if none is. */
+/* Sets `find`, which returns the path of the mapped data file; "": several, NULL: none. */
 void waits_on_faults(const char *(*find)(void));
 
 /* Counts a wait for `fd`, and `bytes` even if the wait was short. */
@@ -31,14 +31,14 @@ void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 /* Counts a write() that waited until the other side of a pipe, socket or terminal had read. */
 void waits_add_write(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 
-/* Counts a wait for a file's lock. `is_held`: the call gave up at once, as the lock was taken. */
+/* Counts a wait for a file's lock. `is_held`: somebody had it, and the call gave up at once. */
 void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held);
 
 /*
- * Notes a try for the lock at `path`, in a load. The thread's sleeps between a try that failed and
- * the next one for the same lock count as waits for that lock.
+ * Notes that a load tried to take the lock at `path`. What the thread sleeps from a try that failed
+ * until the next one counts as a wait for that lock.
  */
 void waits_try(struct thread *thread, const char *path, bool is_held);
 
-/* At a load's end: counts sleeps since the last try as plain sleeps, not as waits for a lock. */
+/* Ends a load: sleeps since the last try for a lock count as plain sleeps. */
 void waits_settle(struct thread *thread);

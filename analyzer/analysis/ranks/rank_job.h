@@ -83,7 +83,7 @@ struct rank_job {
 	int64_t origin_ns, bin_ns, step_ns;
 	size_t rank_count;
 	struct rank_member {
-		float period_ns; /* mean time that the rank's loader needs for a batch; 0: unknown */
+		float period_ns; /* mean time that its loader needs for a batch; 0: unknown */
 		float wait_ns;
 		float starved_ns; /* part of wait_ns for batches that were not ready */
 		int32_t group;
