@@ -9,7 +9,7 @@
 #include "dlprof/event.h"
 #include "record/thread.h"
 
-/* Kinds of CUPTI's records, with the levels that use each, and the first version that has it. */
+/* Kinds of CUPTI's records: which levels of DLPROF_CUDA use them, and from which CUPTI on. */
 static const struct kind {
 	int kind;
 	enum config_cuda first, last;
@@ -22,7 +22,7 @@ static const struct kind {
 	{CUPTI_KIND_SYNCHRONIZATION, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_CONCURRENT_KERNEL, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_OVERHEAD, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
-	/* Once enabled, it hides the inside of graphs from all users (cupti_activity.h of 13.5). */
+	/* After this, no user of CUPTI sees a graph's kernels (cupti_activity.h of 13.5). */
 	{CUPTI_KIND_GRAPH_TRACE, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_GRAPHS, CUPTI_VERSION_GRAPH_TRACE},
 };
 
@@ -56,7 +56,7 @@ uint32_t activity_flags(void)
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = buffers_request();
-	/* CUPTI may have called us before another user came. The buffer is then shared. */
+	/* Another user may have come since CUPTI made this call: the buffer is then shared. */
 	if (*buffer && state_is_yielded())
 		buffers_share(*buffer);
 	*size = *buffer ? BUFFER_BYTES : 0;
@@ -78,7 +78,7 @@ void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t s
 	}
 }
 
-/* Returns 0, or CUPTI's first error if nothing could be enabled. */
+/* Enables the kinds of our level. Returns CUPTI's first error if none could be enabled, else 0. */
 static int enable_kinds(void)
 {
 	int r = 0;
@@ -105,7 +105,7 @@ static int enable_kinds(void)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
-/* Makes our settings. If not `ours`, makes those of other users, or the defaults. Leaves `keep`. */
+/* Makes our settings or, if not `ours`, other users' settings. Kinds in `keep` keep their calls. */
 static void set_up(bool ours, uint64_t keep)
 {
 	uint32_t count;
@@ -115,11 +115,11 @@ static void set_up(bool ours, uint64_t keep)
 			cupti.SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
 						   : activity_others.thread_id_type);
 		count = api_enable(ours, keep);
-		/* Disabling leaves with_calls, as it also describes earlier records. */
+		/* with_calls is also about earlier records, so it stays true. */
 		if (ours)
 			own.with_calls = count > 0;
 	}
-	/* Nobody needs records of cudaEventQuery() polling, which only 13 has. */
+	/* CUPTI 13 also records each poll by cudaEventQuery(), which nobody needs. */
 	if (cupti.ActivityEnableAllSyncRecords && cupti.version >= CUPTI_VERSION_13_0)
 		cupti.ActivityEnableAllSyncRecords(ours ? 0 : activity_others.sync_records);
 }
@@ -134,7 +134,7 @@ int activity_arm(void)
 {
 	int r;
 
-	/* Other users would have to zero their buffers if we told CUPTI that ours are zeroed. */
+	/* Do not tell CUPTI that buffers are zeroed: other users would have to zero theirs, too. */
 	r = cupti.ActivityRegisterCallbacks(activity_request, activity_complete);
 	if (r != 0)
 		return r;
@@ -147,7 +147,7 @@ int activity_arm(void)
 
 void activity_disarm(uint64_t keep)
 {
-	/* Disabling may hang in 13.0.0, so kinds stay enabled there. */
+	/* In CUPTI 13.0.0, disabling may hang, so kinds stay enabled there. */
 	for (int kind = 0; kind < 64 && cupti.version != CUPTI_VERSION_13_0; kind++)
 		if (own.enabled & ~keep & UINT64_C(1) << kind)
 			cupti.ActivityDisable(kind);
@@ -159,7 +159,7 @@ void activity_yield(uint64_t keep)
 {
 	if (!state_yield(clock_now_ns()))
 		return;
-	/* Operations that still run come with the other user's flush. */
+	/* Not forced: what still runs comes later, when the other user flushes CUPTI. */
 	cupti.ActivityFlushAll(0);
 	activity_disarm(keep);
 	state_wake();

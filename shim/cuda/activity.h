@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* activity.h - asks CUPTI for records, mostly on the writing thread. */
+/* activity.h - makes CUPTI record, and gives CUPTI to other users. Mostly on the writing thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 #define ACTIVITY_PERIOD_MS 1000
 
-/* Makes the buffers. Called before CUPTI requests any. Returns 0 or -errno. */
+/* Makes the buffers, before CUPTI requests any. Returns 0 or -errno. */
 int activity_init(enum config_cuda level);
 
 /* Returns what is recorded, as bits of enum dlprof_gpu_flag. */
@@ -20,34 +20,34 @@ uint32_t activity_flags(void);
 /* Registers callbacks and enables kinds. Returns 0, or CUPTI's first fatal error. */
 int activity_arm(void);
 
-/* Disables our kinds, but none in `keep` (bits), which another user enabled. Resets settings. */
+/* Disables what we enabled, but for kinds in `keep` (bits), which another user wants. */
 void activity_disarm(uint64_t keep);
 
-/* What other users set differently from us, while CUPTI's buffers are ours. */
+/* Settings that other users made, to be restored when CUPTI is theirs. */
 extern HIDDEN struct activity_others {
 	_Atomic int thread_id_type;
 	_Atomic uint8_t sync_records;
 } activity_others;
 
-/* Changes settings back to ours after another user changed one. Does nothing after a yield. */
+/* After another user changed a setting: makes it ours again, if CUPTI's buffers are ours. */
 void activity_insist(void);
 
-/* Gives CUPTI to another user, on that user's thread. Kinds in `keep` stay enabled. */
+/* Gives CUPTI to another user, whose thread calls this. Kinds in `keep` stay enabled. */
 void activity_yield(uint64_t keep);
 
-/* Callbacks that CUPTI calls. A buffer of another user goes on to that user's callback. */
+/* CUPTI calls these. They pass a buffer of another user on to that user's callback. */
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		       size_t valid_size);
 extern HIDDEN cupti_complete_function *_Atomic activity_their_complete;
-/* begin of another user's forced flush that is still under way; 0: none is */
+/* when another user began a forced flush that is still under way; 0: none is */
 extern HIDDEN _Atomic uint64_t activity_forced_ns;
-/* Called with each returned buffer that buffers_share() marked. */
+/* gets each returned buffer that buffers_share() marked */
 extern HIDDEN void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 					     size_t valid_size);
 
-/* Asks CUPTI for its buffers. `forced`, only at the end: also with operations that still run. */
+/* Asks CUPTI for its buffers. `forced` (only at the end): also for those of running operations. */
 void activity_flush(bool forced);
 
-/* Mutes our hooks in this thread, as what CUPTI reads is no data of the training. */
+/* Stops our hooks from recording this thread: what CUPTI reads is no data of the training. */
 void activity_mute(bool muted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api.h - records the host's CUDA calls by CUPTI. A call within another may be recorded, too. */
+/* api.h - makes CUPTI record the host's CUDA calls, perhaps with calls within calls. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,10 +7,10 @@
 
 #include "dlprof/event.h"
 
-/* Returns false if this CUPTI cannot record single calls. */
+/* Returns false if this CUPTI records all calls or none, but not chosen ones. */
 bool api_is_possible(void);
 
-/* Enables or disables our calls, but not those of kinds in `keep`. Returns the number of calls. */
+/* Enables or disables our calls, except those of kinds in `keep`. Returns how many. */
 uint32_t api_enable(bool on, uint64_t keep);
 
 /* Notes whether another user wants this call. api_enable(false) leaves wanted calls enabled. */

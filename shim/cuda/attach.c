@@ -46,7 +46,7 @@ static bool is_helper(void)
 	return false;
 }
 
-/* Processes that ncu starts have such variables; ncu ends them if the variable is ours. */
+/* Returns true in a process that ncu started. ncu would end it if we set its variable. */
 static bool is_profiled(void)
 {
 	return environment_has("NV_TPS_LAUNCH") || environment_has("NV_NSIGHT_INJECTION");
@@ -77,7 +77,7 @@ static void ignore(void *data, int domain, uint32_t id, const void *info)
 {
 }
 
-/* Subscribes for a moment. If that fails, CUPTI has another subscriber. */
+/* Subscribes to CUPTI for a moment. An error means that it has another subscriber. */
 static int probe(void)
 {
 	void *handle = NULL;
@@ -114,7 +114,7 @@ static void refuse(const char *what, int result)
 	state_stand_down(why.buffer);
 }
 
-/* Notes the level, which is lower than requested if this CUPTI cannot do more. */
+/* Notes which level of DLPROF_CUDA is recorded: if CUPTI is too old, a lower one than requested. */
 static void note_level(void)
 {
 	const bool calls = activity_flags() & DLPROF_GPU_WITH_CALLS ||
@@ -177,7 +177,7 @@ static void begin_cupti(void)
 	if (!armed)
 		return;
 	manners_begin();
-	/* The writing thread may begin after the first batch, so coverage begins here. */
+	/* Not in the writing thread, which may begin to run only after the first batch. */
 	coverage_begin(began_ns);
 	if (writer_start() != 0) {
 		activity_disarm(0);

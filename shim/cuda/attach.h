@@ -2,8 +2,8 @@
 /*
  * attach.h - makes CUDA call us when it starts, by CUDA_INJECTION64_PATH.
  *
- * If the variable or CUPTI has another user, or there is no CUPTI, only the host's calls are
- * recorded. A forked child never calls CUPTI, which would hang.
+ * If another tool has set the variable or uses CUPTI, or if there is no CUPTI, only calls of the
+ * host are recorded. A forked child never calls CUPTI, which would hang.
  */
 #pragma once
 

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/sys.h"
 
-#define SOFT_MAX     256 /* number of buffers: 64 MB, but unused parts take no memory */
-#define HARD_MAX     512 /* number of buffers if CUPTI crashes without one */
+#define SOFT_MAX     256 /* largest number of buffers: 64 MB, but unused parts take no memory */
+#define HARD_MAX     512 /* the same for a CUPTI that crashes if it gets no buffer */
 #define GROW         64
 #define RECORD_BYTES 216 /* size of a kernel's record, to estimate losses */
 
@@ -39,7 +39,7 @@ static struct {
 	_Atomic uint32_t hint;
 	_Atomic uint64_t dropped;
 	bool never_null;
-	uint8_t *sink; /* last resort: all threads write here, and nobody reads it */
+	uint8_t *sink; /* given out if all else fails: all threads write into it, nobody reads it */
 } pool;
 
 static bool grow(void)
@@ -50,7 +50,7 @@ static bool grow(void)
 	    sys_call3(SYS_mprotect, pool.bytes + count * BUFFER_BYTES, GROW * BUFFER_BYTES,
 		      PROT_READ | PROT_WRITE) < 0)
 		return false;
-	/* If two threads grow the pool at once, they open the same pages. */
+	/* Two threads may do this at once: both open the same pages, and one sets the count. */
 	atomic_compare_exchange_strong(&pool.count, &count, count + GROW);
 	return true;
 }
@@ -133,7 +133,7 @@ uint8_t *buffers_request(void)
 		buffer = steal();
 	if (buffer)
 		return buffer;
-	/* Without a buffer, CUPTI itself counts the records that it drops. */
+	/* A CUPTI that gets no buffer drops records and counts them itself. */
 	if (!pool.never_null)
 		return NULL;
 	atomic_fetch_add(&pool.dropped, BUFFER_BYTES / RECORD_BYTES);

@@ -15,7 +15,7 @@
 #define BUFFER_RECORDS_MOST (BUFFER_BYTES / 40) /* launches; a graph's record is the shortest */
 #define BUFFER_LOST_NS      UINT64_C(15000000000)
 
-/* `never_null`: CUPTI crashes if a request gets no buffer. Returns 0 or -errno. */
+/* Prepares the pool. `never_null`: CUPTI crashes if it gets no buffer. Returns 0 or -errno. */
 int buffers_init(bool never_null);
 
 /* Returns a free buffer, or NULL if all are taken. */
@@ -23,14 +23,14 @@ uint8_t *buffers_request(void);
 
 bool buffers_is_ours(const uint8_t *buffer);
 
-/* Mark one buffer, or all that CUPTI has: they may have another user's records from now on. */
+/* Mark one buffer, or all that CUPTI has now: another user's records may be in them from now on. */
 void buffers_share(const uint8_t *buffer);
 void buffers_share_out(void);
 bool buffers_is_shared(const uint8_t *buffer);
 
 bool buffers_shared_out(void);
 
-/* CUPTI gave a buffer back. `forced_ns`: when another user began a forced flush; 0: none did. */
+/* Takes a buffer back from CUPTI. `forced_ns`: when another user's forced flush began; 0: none. */
 void buffers_complete(uint8_t *buffer, size_t valid_size, uint64_t forced_ns);
 
 uint8_t *buffers_take(size_t *ret_valid_size);
@@ -38,22 +38,23 @@ uint64_t buffers_requested_ns(const uint8_t *buffer);
 uint64_t buffers_forced_ns(const uint8_t *buffer);
 uint32_t buffers_thread(const uint8_t *buffer);
 
-/* Frees a buffer that was read. By `reached_ns`, each stream in it had begun. */
+/* Frees a buffer that was read. At `reached_ns`, all streams with records in it had begun. */
 void buffers_free(uint8_t *buffer, uint64_t reached_ns);
 
-/* Returns a time before which all operations are known: `now_ns` if CUPTI has no buffer of ours. */
+/* Returns up to when all operations are known. If CUPTI has no buffer of ours, that is `now_ns`. */
 uint64_t buffers_complete_ns(uint64_t now_ns);
 
 /*
- * Returns true, and a newly lost buffer's time. A buffer is lost if CUPTI gave back a later one of
- * its thread BUFFER_LOST_NS ago, or if it is older than a forced flush (0: none).
+ * Finds a lost buffer: returns true, and of which time its records are. A buffer counts as lost if
+ * CUPTI gave back a later one of its thread BUFFER_LOST_NS ago, or if it is older than a forced
+ * flush (0: there was none).
  *
- * A stream's work runs in order, so launches in a lost buffer ran before those in the next one. A
- * stream that is only in the lost buffer is a remaining risk.
+ * The work of a stream runs in order, so what was launched in a lost buffer ran before what is in
+ * the next one. The risk remains of a stream that has records in the lost buffer only.
  */
 bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret_end_ns);
 
 uint32_t buffers_out(void);
 
-/* Returns the most records that may be lost, as buffers were reused before they were read. */
+/* Returns how many records, at most, were lost because buffers were reused before being read. */
 uint64_t buffers_dropped(void);

@@ -6,9 +6,9 @@
 /* A reading that is further from its expected time begins a new section (see clock_map.h). */
 #define SLACK_NS 1000000
 #define NOWHERE  (INT64_MIN / 2)
-#define REACH_NS 10000000000   /* a time may be this much before the first reading of its section */
-#define OLD_NS   3600000000000 /* a time may be this much before the oldest reading in the map */
-#define LATE_NS  2000000       /* a time may be this much after the last reading */
+#define REACH_NS 10000000000   /* a time may be so long before the first reading of its section */
+#define OLD_NS   3600000000000 /* a time may be so long before the oldest reading in the map */
+#define LATE_NS  2000000       /* a time may be so long after the last reading */
 
 static const struct clock_pair *pair_at(const struct clock_map *map, uint32_t number)
 {
@@ -30,7 +30,7 @@ static double slope(const struct clock_pair *a, const struct clock_pair *b)
 
 #define BASE_NS 500000000 /* closer readings tell little about the clock's speed */
 
-/* Returns the slope from a reading to the next; for the newest one, that of the last BASE_NS. */
+/* Returns the slope from a reading to the next one. For the newest, takes the last BASE_NS. */
 static double slope_at(const struct clock_map *map, uint32_t number)
 {
 	const struct clock_pair *pair = pair_at(map, number), *before = NULL;
@@ -90,7 +90,7 @@ void clock_map_break(struct clock_map *map)
 	map->broken = true;
 }
 
-/* If `far`, a section includes REACH_NS before its first reading: CUPTI may convert times late. */
+/* Converts a time. `far`: also REACH_NS before a section, as CUPTI may convert its times late. */
 static bool find(const struct clock_map *map, uint64_t cupti_ns, bool far, uint64_t *ret_mono_ns)
 {
 	for (uint32_t i = map->count; i-- > oldest(map);) {

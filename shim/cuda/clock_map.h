@@ -2,9 +2,9 @@
 /*
  * clock_map.h - converts times from the clock of CUPTI's records to CLOCK_MONOTONIC.
  *
- * Both clocks are read together, again and again, because other users can change CUPTI's clock. A
- * reading that does not fit the one before begins a new section. A time is converted by readings of
- * one section. For one thread.
+ * Both clocks are read together again and again, because other users of CUPTI can change its clock.
+ * A reading that does not fit the previous one begins a new section of the map. A time is converted
+ * by readings of one section only. Only one thread may use a map.
  */
 #pragma once
 
@@ -21,12 +21,12 @@ struct clock_pair {
 
 struct clock_map {
 	struct clock_pair pairs[CLOCK_MAP_PAIRS];
-	uint32_t count;  /* readings added; `pairs` has the last ones */
+	uint32_t count;  /* number of all readings so far, of which `pairs` has the last ones */
 	bool broken;     /* the next reading begins a new section */
-	uint64_t now_ns; /* time of the last reading, and so after all records */
+	uint64_t now_ns; /* time of the last reading: no record is later */
 };
 
-/* Adds a reading. Returns true if it begins a section: a second one must tell the clock's speed. */
+/* Adds a reading. True: it begins a section, and one more is needed to know the clock's speed. */
 bool clock_map_add(struct clock_map *map, uint64_t mono_ns, uint64_t cupti_ns);
 
 /* Returns true if a reading fits the section so well that it need not be added. */
@@ -37,5 +37,5 @@ void clock_map_break(struct clock_map *map);
 /* Returns false if no reading is near enough to convert the time. */
 bool clock_map_convert(const struct clock_map *map, uint64_t cupti_ns, uint64_t *ret_mono_ns);
 
-/* Returns the speed of CUPTI's clock relative to ours; 1 if the section has a single reading. */
+/* Returns CUPTI's clock's speed / our clock's speed; 1 if the section has a single reading. */
 double clock_map_rate(const struct clock_map *map);

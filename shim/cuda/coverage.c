@@ -15,7 +15,7 @@
 #define MS             UINT64_C(1000000)
 #define SILENT_PERIODS 3
 #define SILENT_NS      (50 * MS)
-#define FRESH_NS       (1000 * MS) /* longest time in which CUPTI hands a buffer to a thread */
+#define FRESH_NS       (1000 * MS) /* within this time CUPTI gives a requested buffer to a thread */
 
 static struct {
 	uint64_t began_ns;
@@ -23,8 +23,8 @@ static struct {
 	uint64_t gap_ns;
 	bool others;
 	uint64_t regained_ns;
-	bool unfinished;         /* operations that a forced flush cut off may still run */
-	uint64_t unfinished_ns;  /* when these operations had all ended */
+	bool unfinished;         /* operations that a forced flush cut off may still be running */
+	uint64_t unfinished_ns;  /* when all of these operations had ended */
 	uint64_t launch_ns;
 	uint64_t newest_ns;
 	uint64_t heard_launches;
@@ -87,7 +87,7 @@ static void look_for_unfinished(void)
 		own.unfinished = false;
 }
 
-/* Ends the gap if CUPTI is ours, cut-off operations have ended, and a later operation was read. */
+/* Ends the gap if CUPTI is ours again, cut-off operations are over, and a later one was read. */
 static void look_for_end_of_others(void)
 {
 	look_for_unfinished();
@@ -97,7 +97,7 @@ static void look_for_end_of_others(void)
 	end_gap(later(own.regained_ns, later(own.unfinished_ns, reader_times.resumed_ns)));
 }
 
-/* Returns true if the host launched at least `ns` after the last operation that was read. */
+/* Returns true if the host has launched something `ns` or more after the last known operation. */
 static bool is_behind(uint64_t ns)
 {
 	return config.cuda != CONFIG_CUDA_MEMCPY &&
@@ -117,7 +117,7 @@ static bool is_silent(void)
 	       launches > buffers_out() * BUFFER_RECORDS_MOST;
 }
 
-/* Begins a gap at the end of the last operation that was read, as all before is known. */
+/* Begins a gap at the end of the last operation that was read: all before that is known. */
 static void begin_silence(void)
 {
 	const uint64_t newest_ns = reader_times.newest_ns;
@@ -125,7 +125,7 @@ static void begin_silence(void)
 	begin_gap(newest_ns > own.began_ns ? newest_ns : own.began_ns, "CUPTI reports nothing");
 }
 
-/* Begins or ends a silence: another user took CUPTI's buffers, or disabled kinds, unnoticed. */
+/* Begins or ends a gap of silence, in which another user seems to have CUPTI without our notice. */
 static void look_for_silence(void)
 {
 	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = reader_times.newest_ns;
@@ -137,7 +137,7 @@ static void look_for_silence(void)
 	if (heard) {
 		own.heard_launches = cudart_launch_count();
 		own.silent_periods = 0;
-		/* Operations launched during the silence were in no buffer, and so are lost. */
+		/* Operations of the time of silence are in none of our buffers. */
 		if (!own.others)
 			end_gap(newest_ns);
 	} else if (!is_silent()) {

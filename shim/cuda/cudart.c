@@ -10,7 +10,7 @@
 
 __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t launch_ticks, launch_count;
-/* thread_life in which a record said that the host's calls are recorded */
+/* the thread_life in which the drain was told that the host's calls are recorded */
 static _Atomic uint32_t announced;
 
 uint64_t cudart_last_launch_ns(void)
@@ -74,7 +74,7 @@ static struct thread *enter(void)
 	return thread;
 }
 
-/* Called after the real call: a program's first launch starts CUDA, and so attach.c. */
+/* Records a launch after the call, as the first launch starts CUDA, and that calls attach.c. */
 void cudart_launch(uint32_t graph)
 {
 	struct thread *thread;

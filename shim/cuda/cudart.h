@@ -2,9 +2,9 @@
 /*
  * cudart.h - records the host's calls of libcudart, by import slots.
  *
- * With CUPTI, these calls only show when CUPTI is silent. Without CUPTI, nothing else is recorded:
- * not the calls of programs that use the driver (XLA, Triton, CuPy), nor those of libraries with a
- * libcudart of their own (cuBLAS, cuDNN, NCCL).
+ * If CUPTI is used, these calls only show whether CUPTI is silent though the host launches. If not,
+ * nothing else is recorded: neither calls of programs that use the driver (XLA, Triton, CuPy), nor
+ * those of libraries with a libcudart of their own (cuBLAS, cuDNN, NCCL).
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 
 uint64_t cudart_launch_count(void);
 
-/* Returns when the host launched last, exact to about 1 us; 0: no launch was observed. */
+/* Returns the time of the host's last launch, exact to about 1 us; 0: no launch was observed. */
 uint64_t cudart_last_launch_ns(void);
 
 enum {
@@ -28,12 +28,12 @@ enum {
 	CUDART_ANYWHERE = 4,
 };
 
-/* Stack frame of this thread's outermost wrapper; 0: none. */
+/* address of the stack frame of this thread's outermost wrapper; 0: the thread is in none */
 extern HIDDEN __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 
 /*
- * Returns true for the outermost wrapper. It alone records, as TensorFlow's own functions call
- * ours. A cudart_frame that longjmp() left behind is lower on the stack.
+ * Returns true in the outermost wrapper, which alone records: TensorFlow's functions of the same
+ * names call ours. If longjmp() left a wrapper, its cudart_frame is at a lower address.
  */
 static inline bool cudart_begin(uintptr_t frame)
 {
@@ -43,7 +43,7 @@ static inline bool cudart_begin(uintptr_t frame)
 	return true;
 }
 
-/* Called after a call of libcudart, to record it. */
+/* Record a call of libcudart that has returned. */
 void cudart_launch(uint32_t graph);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);

@@ -23,7 +23,7 @@ static const char *const sonames[] = {
 	"libcupti.so",      NULL,
 };
 
-/* Where libcupti lies, seen from libcudart's folder: wheels of CUDA 13, older ones, toolkits. */
+/* where libcupti is, relative to libcudart: in wheels of CUDA 13, in older wheels, in toolkits */
 static const char *const beside[] = {
 	"/",  "/../../cuda_cupti/lib/", "/../extras/CUPTI/lib64/", "/../../../extras/CUPTI/lib64/",
 	NULL,
@@ -88,7 +88,7 @@ static int find_soname(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* Returns 0 if unknown. cuptiGetVersion() does not tell 11.8, 12.0 and 12.1 apart. */
+/* Returns CUPTI's major version; 0: unknown. cuptiGetVersion() is equal in 11.8, 12.0 and 12.1. */
 static int major_of(const struct cupti *found)
 {
 	struct named named = {(uintptr_t)found->GetVersion, 0};
@@ -143,7 +143,7 @@ static void *open_library(const struct runtime *runtime)
 	for (int i = 0; sonames[i] && !library; i++) {
 		TEXT(own, 32);
 
-		/* A library that is found only by its name must have the runtime's version. */
+		/* A library that is found by its name alone must be of the runtime's version. */
 		text_add(&own, "libcupti.so.");
 		text_add_number(&own, runtime->major);
 		if (!runtime->major || strncmp(sonames[i], own.buffer, own.length) == 0)
@@ -184,7 +184,7 @@ static int mismatch(struct text *why, int major, const char *other, int other_ma
 	return -EPROTONOSUPPORT;
 }
 
-/* Without a driver, call no function of CUPTI: in 13.2, they call themselves endlessly. */
+/* Returns 0 if CUPTI fits. Calls it only if there is a driver: else 13.2 recurses endlessly. */
 static int fits(const struct cupti *found, const struct runtime *runtime, int driver,
 		struct text *why)
 {

@@ -20,7 +20,7 @@ typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *bu
 #define CUPTI_THREAD_ID_SYSTEM 1
 #define CUPTI_FLUSH_FORCED     1
 
-/* First results of cuptiGetVersion() for which something holds: */
+/* what cuptiGetVersion() returns in the first CUPTI with a certain property */
 #define CUPTI_VERSION_LEAST        13     /* CUDA 11.0: the oldest supported */
 #define CUPTI_VERSION_SINGLE_CALLS 23     /* CUDA 12.5: enables single calls */
 #define CUPTI_VERSION_GRAPH_TRACE  24     /* CUDA 12.6: times of graphs are right */

@@ -7,7 +7,7 @@
 #include "cuda/clock_map.h"
 #include "cuda/cupti.h"
 
-/* readings of both clocks, of which the quickest pair counts */
+/* so often both clocks are read; the pair that was read the quickest counts */
 #define BRACKETS     30
 #define BRACKETS_FEW 3
 
@@ -47,7 +47,7 @@ void cupti_clock_look(bool anew)
 		clock_map_break(&map);
 	if (!look_once())
 		return;
-	/* After a clock change, a second reading tells how fast it runs. */
+	/* After a change of CUPTI's clock, a second reading shows how fast the clock runs. */
 	sys_nap(20000000);
 	look_once();
 	rate = clock_map_rate(&map);

@@ -10,15 +10,15 @@
 
 #define KNOWN_MAX 2048
 
-/* Hash table by id; 0: free. When three quarters are used, no more names are sent. */
+/* Kernels whose names were sent, a hash table by id (0: free), at most three quarters full. */
 static struct kernel known[KNOWN_MAX];
 static uint32_t known_count;
 
-/* Kernels that prepare batches: of DALI, nvJPEG, nvImageCodec and CV-CUDA. */
+/* parts of the mangled names of GPU loaders' kernels: DALI, nvJPEG, nvImageCodec, CV-CUDA */
 static const char *const loaders[] = {"N4dali",        "N6nvjpeg", "N6culj92",
 				      "N10nvimgcodec", "N4nvcv",   "N6cvcuda"};
 
-/* "ncclDevKernel_", "ncclKernel_", "ncclAllReduceRing...", ... */
+/* Returns true for NCCL's kernels, such as "ncclDevKernel_..." and "ncclAllReduceRing...". */
 static bool is_collective(const char *name)
 {
 	static const char end[] = "Kernel";

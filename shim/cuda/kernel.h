@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel.h - tells a kernel's kind of work by its mangled name, and sends each name once. */
+/* kernel.h - knows by its mangled name what a kernel does, and sends the drain each name once. */
 #pragma once
 
 #include <stdint.h>

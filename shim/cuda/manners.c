@@ -16,7 +16,7 @@
 #include "cuda/state.h"
 #include "slots/lookup.h"
 
-/* Another user counts as gone after this time without a call: profilers switch kinds one by one. */
+/* another user counts as gone after this time without a call (profilers switch kinds one by one) */
 #define QUIET_NS 100000000
 
 #define PER_THREAD_BUFFERS 9 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER */
@@ -25,22 +25,22 @@
 
 static struct {
 	_Atomic bool registered;
-	_Atomic uint64_t kinds;  /* bits: kinds that other users have enabled */
+	_Atomic uint64_t kinds;  /* bit i: another user has enabled kind i */
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
 	_Atomic bool clock_changed;
-	_Atomic bool ours_set; /* we gave way, but CUPTI still calls our callbacks */
+	_Atomic bool ours_set; /* CUPTI still calls our callbacks, though we gave way */
 	cupti_request_function *_Atomic request;
 } theirs;
 
-/* The real functions, looked up at the first call. */
+/* libcupti's own functions, looked up at the first call */
 static struct {
 #define FOREIGN(name, params) int(*name) params;
 #include "cuda/foreign.def"
 #undef FOREIGN
 } real;
 
-/* Finds a real function: in the libcupti that we use, by RTLD_NEXT, or in any mapped one. */
+/* Finds libcupti's own function: in the one that we use, by RTLD_NEXT, or in any mapped one. */
 static void *find(const char *name)
 {
 	void *found = NULL, *library;
@@ -82,7 +82,7 @@ bool manners_is_free(uint64_t now_ns)
 {
 	const uint64_t changed_ns = theirs.changed_ns;
 
-	/* Another user may have made a call after `now_ns` was read. */
+	/* changed_ns is later than now_ns if another user has called just now. */
 	return !theirs.kinds && now_ns >= changed_ns && now_ns - changed_ns >= QUIET_NS;
 }
 
@@ -96,7 +96,7 @@ uint32_t manners_buffers_out(void)
 	return theirs.buffers_out;
 }
 
-/* Requests a buffer of the other user, into which its records go. */
+/* Requests a buffer from the other user, for that user's records. */
 static void request_theirs(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	theirs.request(buffer, size, max_records);
@@ -204,12 +204,12 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	RESOLVE(cuptiActivityRegisterCallbacks);
 	if (state_mode() != STATE_CUPTI || !request || !complete) {
 		theirs.registered = request && complete;
-		/* Keep the old callbacks known, because CUPTI may still return buffers to them. */
+		/* CUPTI may still have buffers that belong to the user's earlier callbacks. */
 		if (theirs.registered)
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
-	/* Note this first: a thread that takes CUPTI back must see it. */
+	/* This comes first, so that the writing thread does not take CUPTI back meanwhile. */
 	note_change();
 	activity_yield(theirs.kinds);
 	buffers_share_out();
@@ -223,7 +223,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
-/* Gives CUPTI to another user that calls again, as users register callbacks only once. */
+/* Gives CUPTI to a user that was here before. It will not register its callbacks once more. */
 static void give_back(void)
 {
 	if (state_mode() != STATE_CUPTI || !theirs.registered)
@@ -272,7 +272,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	if (!(flag & CUPTI_FLUSH_FORCED) || state_mode() != STATE_CUPTI)
 		return real.cuptiActivityFlushAll(flag);
 	end_stand_in();
-	/* Flush without force first, so that finished operations come with their ends. */
+	/* Without force first: a forced flush may return operations without their ends. */
 	if (state_is_armed())
 		cupti.ActivityFlushAll(0);
 	first = atomic_compare_exchange_strong(&activity_forced_ns, &none, clock_now_ns());
@@ -283,7 +283,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	return r;
 }
 
-/* Follows the real function, which removes the callbacks and kinds of all users. */
+/* libcupti's own function removes the callbacks and kinds of all users: notes that. */
 EXPORT int cuptiFinalize(void)
 {
 	int r;
@@ -305,7 +305,7 @@ EXPORT int cuptiActivityRegisterTimestampCallback(void *callback)
 	int r;
 
 	RESOLVE(cuptiActivityRegisterTimestampCallback);
-	/* Fetch records that have times of the old clock. */
+	/* Records that CUPTI has now are by the old clock, so fetch them first. */
 	if (state_mode() == STATE_CUPTI && state_is_armed())
 		cupti.ActivityFlushAll(0);
 	r = real.cuptiActivityRegisterTimestampCallback(callback);
@@ -320,7 +320,7 @@ EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 	if (attribute == PER_THREAD_BUFFERS && state_mode() == STATE_CUPTI && state_is_armed()) {
 		note_change();
 		activity_yield(theirs.kinds);
-		/* CUPTI keeps our callbacks until the other user enables kinds. */
+		/* CUPTI calls our callbacks until the other user enables kinds. */
 		theirs.ours_set = true;
 	}
 	return real.cuptiActivitySetAttribute(attribute, size, value);
@@ -369,7 +369,7 @@ EXPORT int cuptiSetThreadIdType(int type)
 	SET(real.cuptiSetThreadIdType(type), activity_others.thread_id_type = type);
 }
 
-/* Returns our function if `found` is that function of the libcupti that we use, else `found`. */
+/* Returns our function in place of `found`, if that is the one of the libcupti that we use. */
 static void *answer(const char *name, void *found)
 {
 #define FOREIGN(of, params)                                                                        \

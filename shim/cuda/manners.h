@@ -2,11 +2,11 @@
 /*
  * manners.h - gives way to another user of CUPTI in this process, such as torch.profiler.
  *
- * CUPTI has one place for the callbacks of buffers, and one list of enabled kinds. To notice other
- * users, we export the functions that set these, and dlsym() returns ours. What other users can see
- * of our calls, and how we undo it when they come:
+ * CUPTI has room for one user's buffer callbacks, and one list of enabled kinds. To notice other
+ * users, we export the functions that set these, and dlsym() returns ours. Other users could notice
+ * these calls of ours, which we undo when a user comes:
  *
- * - cuptiSubscribe: cuptiUnsubscribe at once, so that the only place is free.
+ * - cuptiSubscribe: undone at once by cuptiUnsubscribe, as there can be only one subscriber.
  * - cuptiActivityRegisterCallbacks: the user's are set, by the user or by manners_restore().
  * - cuptiActivityEnable: cuptiActivityDisable of kinds that the user does not want. Not in 13.0.0,
  *   where this may hang.
@@ -28,7 +28,7 @@
 
 bool manners_is_taken(void);
 
-/* Returns true if other users disabled all kinds, and made no call for a moment. */
+/* Returns true if other users have disabled all their kinds, and called nothing for a moment. */
 bool manners_is_free(uint64_t now_ns);
 
 void manners_restore(void);
@@ -37,13 +37,12 @@ void manners_restore(void);
 bool manners_take_clock_change(void);
 
 /*
- * Requests an empty buffer from torch's profiler, to return it when the profiler flushes CUPTI.
- * Without a buffer at its end, the profiler would read no records. The writing thread calls this
- * often.
+ * Requests an empty buffer from torch's profiler. The profiler gets it back when it flushes CUPTI:
+ * without a buffer then, it reads no records at all. The writing thread calls this often.
  */
 void manners_stand_in(void);
 
 void manners_begin(void);
 
-/* Returns how many buffers of other users CUPTI has; they may contain our records. */
+/* Returns how many buffers of other users CUPTI has. Records for us may be in them. */
 uint32_t manners_buffers_out(void);

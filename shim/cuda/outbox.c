@@ -10,7 +10,7 @@
 #include "cuda/state.h"
 #include "record/thread.h"
 
-#define ROOM_NS    2000000 /* pause until the ring is checked for room again */
+#define ROOM_NS    2000000 /* pause after which a full ring is looked at again */
 #define ROOM_TRIES 500
 
 struct outbox_counts outbox_counts;
@@ -43,7 +43,7 @@ void outbox_push(const struct dlprof_event *event)
 	thread_push(thread, event);
 }
 
-/* Does nothing while CUPTI has another user, as reading CUPTI's count resets it. */
+/* Adds CUPTI's count of dropped records. To read it resets it, so not if another user is there. */
 static void count_dropped(void)
 {
 	size_t dropped = 0;

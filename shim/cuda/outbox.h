@@ -9,14 +9,14 @@
 
 struct outbox_counts {
 	uint64_t records;
-	uint64_t bad; /* records with impossible times */
+	uint64_t bad; /* number of records with impossible times */
 	uint64_t overhead_ns;
 };
 
 extern HIDDEN struct outbox_counts outbox_counts;
 
-/* Sends a record. Waits up to a second for room in the ring, then drops until the drain reads. */
+/* Sends a record. Waits a second for room in the ring, then drops records until the drain reads. */
 void outbox_push(const struct dlprof_event *event);
 
-/* Sends what is known of the GPU at `when_ns`, for the reason `why` (NULL: none). */
+/* Tells the drain the state of knowledge about the GPU at `when_ns`, and why (NULL: no reason). */
 void outbox_state(enum dlprof_gpu_state_kind state, uint64_t when_ns, const char *why);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #define MIDDLE                                                                                     \
-	UINT32_C(0x80000000) /* offset of a record's first operation, if there is room */
+	UINT32_C(0x80000000) /* a first operation has this offset: later ones may begin earlier */
 
-/* A device beyond the table shares the place of no device. */
+/* Returns a device's place in the tables. Devices with higher numbers share the last place. */
 static uint32_t place_of(int32_t device)
 {
 	return device >= 0 && device < PACK_DEVICE_MAX ? (uint32_t)device : PACK_DEVICE_MAX;
@@ -29,13 +29,13 @@ static void begin(struct dlprof_event *event, uint16_t kind, uint32_t place, uin
 	event->begin_ns = begin_ns > MIDDLE ? begin_ns - MIDDLE : 0;
 }
 
-/* Returns true if `begin_ns` is near enough to event->begin_ns for an offset. */
+/* Returns true if the distance from event->begin_ns to `begin_ns` fits into an offset. */
 static bool fits(const struct dlprof_event *event, uint64_t begin_ns)
 {
 	return event->kind != DLPROF_EVENT_NONE && begin_ns - event->begin_ns <= UINT32_MAX;
 }
 
-/* Returns the record for an operation, which *op describes. A long operation has its own record. */
+/* Returns the record into which an operation goes. A long operation gets a record of its own. */
 static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events, uint16_t kind,
 				 int32_t device, uint64_t begin_ns, uint64_t end_ns, uint32_t what,
 				 struct dlprof_gpu_op *op)
@@ -50,7 +50,7 @@ static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events,
 	}
 	*op = (struct dlprof_gpu_op){(uint32_t)(begin_ns - event->begin_ns), (uint32_t)length_ns,
 				     what};
-	/* this stays the length unless another operation is added */
+	/* This is the length of a single operation. It is overwritten if one more is added. */
 	event->duration_ns = length_ns;
 	return event;
 }

@@ -18,27 +18,27 @@
 #include "record/tally.h"
 #include "record/thread.h"
 
-#define CLOCKS_NS 1000000 /* largest error of converted times */
+#define CLOCKS_NS 1000000 /* converted times may be wrong by this much */
 
 static struct pack pack;
 struct reader_times reader_times = {.unfinished_ns = UINT64_MAX, .resumed_ns = 1};
 static uint64_t resume_ns;
 
-#define LAUNCHES 16384 /* number of newest launches kept until records of their kernels come */
+#define LAUNCHES 16384 /* so many newest launches are kept until records of their kernels come */
 
 static struct launch {
 	uint32_t id;
 	int32_t device;
-	uint64_t begin_ns;  /* 0: not read yet */
-	uint64_t length_ns; /* total length of its kernels, not sent yet */
+	uint64_t begin_ns;  /* 0: the launch's record was not read yet */
+	uint64_t length_ns; /* total length of its kernels that was not sent to the drain yet */
 } launches[LAUNCHES];
 
 static struct {
 	uint64_t requested_ns;
-	uint8_t streams[256 / 8]; /* bits: streams with an operation in the buffer */
+	uint8_t streams[256 / 8]; /* bit i: stream i has an operation in this buffer */
 	uint64_t reached_ns;      /* when all of these streams had begun */
-	bool forced;              /* this is a forced flush: unfinished operations have no end */
-	uint64_t forced_ns;       /* when another user forced it; 0: we did, at the end */
+	bool forced;              /* from a forced flush: unfinished operations have no end */
+	uint64_t forced_ns;       /* when another user began that flush; 0: it is ours */
 	uint32_t launcher;
 } own;
 
@@ -50,7 +50,7 @@ static bool convert(uint64_t *begin, uint64_t *end)
 	return good;
 }
 
-/* Notes how long an operation began before its buffer was requested, which coverage.h excludes. */
+/* Notes by how much an operation is older than its buffer's request (2. in coverage.h). */
 static void note_lag(uint64_t begin_ns)
 {
 	if (begin_ns + CLOCKS_NS <= own.requested_ns &&
@@ -104,7 +104,7 @@ static bool convert_op(uint32_t device, uint32_t stream, uint64_t *begin, uint64
 	return true;
 }
 
-/* Sets `text` to the driver's answer, or to "" if the driver fails. */
+/* Calls a function of the driver. Sets `text` to its answer, or to "" if it fails. */
 static void ask_driver(const char *function, char *text, size_t size, uint32_t device)
 {
 	int (*get)(char *text, int size, int device) =
@@ -115,7 +115,7 @@ static void ask_driver(const char *function, char *text, size_t size, uint32_t d
 		text[0] = '\0';
 }
 
-/* Notes a device's name and its PCI place, by which several processes know it. */
+/* Notes a device's name, and its PCI address, by which processes know that it is the same. */
 static void note_device(uint32_t device)
 {
 	static uint32_t noted;
@@ -141,7 +141,7 @@ static void note_device(uint32_t device)
 		state_note(key.buffer, both.buffer);
 }
 
-/* Sends the length of a launch's kernels when records of the launch and of a kernel were read. */
+/* Sends how long the kernels of a launch ran, once the launch's and a kernel's record were read. */
 static void pair(uint32_t id, uint64_t launch_ns, int32_t device, uint64_t length_ns)
 {
 	struct launch *launch = &launches[id % LAUNCHES];
@@ -233,7 +233,7 @@ static void take_sync(const uint8_t *at)
 	uint64_t begin = record_SYNC_start(at), end = record_SYNC_end(at);
 	uint32_t type = record_SYNC_type(at);
 
-	/* A stream that waits for an event does not block the host. */
+	/* If a stream waits for an event, the host does not wait. */
 	if (type >= sizeof(of_type) || !of_type[type])
 		return;
 	if (!convert(&begin, &end))
@@ -247,7 +247,7 @@ static void take_graph(const uint8_t *at)
 	uint64_t begin = record_GRAPH_start(at), end = record_GRAPH_end(at);
 	uint32_t device = record_GRAPH_deviceId(at);
 
-	/* A graph's first node may be on the host, so use the device of its end. */
+	/* If a graph's first node is on the host, take the device on which the graph ends. */
 	if (device == INT32_MAX && cupti.version >= CUPTI_VERSION_GRAPH_TRACE)
 		device = record_graph_end_device(at);
 	note_device(device);
@@ -311,7 +311,7 @@ static void take_record(const uint8_t *at)
 	}
 }
 
-/* Since CUDA 13 each thread has its own buffers, unless a user changed that. */
+/* Returns true if each thread has buffers of its own: since CUDA 13, unless a user changed that. */
 static bool has_own_buffers(void)
 {
 	uint8_t value = 0;

@@ -7,7 +7,7 @@
 
 #include "base/sys.h"
 
-/* Reads all returned buffers. `forced`: operations that still run were returned, too. */
+/* Reads all returned buffers. `forced`: some operations in them still run, and have no end. */
 void reader_read(bool forced);
 
 void reader_resume(uint64_t now_ns);
@@ -15,11 +15,11 @@ void reader_resume(uint64_t now_ns);
 struct reader_times {
 	/* end of the newest operation; 0: none */
 	uint64_t newest_ns;
-	/* how long, at most, an operation began before its buffer was requested */
+	/* an operation was older than its buffer's request by at most this */
 	uint64_t lag_ns;
-	/* when the earliest operation began that still ran at our end; UINT64_MAX: none */
+	/* begin of the earliest operation that still ran at our forced flush; UINT64_MAX: none */
 	uint64_t unfinished_ns;
-	/* time by which all streams in the first buffer since reader_resume() had begun; 0: none */
+	/* when all streams in the first buffer after reader_resume() had begun; 0: no buffer yet */
 	uint64_t resumed_ns;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record.h - offsets of fields in CUPTI's records, as in CUDA 11.0 (see test_cuda_layout.c). */
+/* record.h - knows where fields are in CUPTI's records since CUDA 11.0 (see test_cuda_layout.c). */
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state.h - what this process records of CUDA, and who has CUPTI's buffers. */
+/* state.h - knows what this process records of CUDA, and who has CUPTI's buffers. */
 #pragma once
 
 #include <stdatomic.h>
@@ -9,10 +9,10 @@
 #include "base/sys.h"
 
 enum state_mode {
-	STATE_NONE, /* CUDA has not started, as far as we know */
+	STATE_NONE, /* as far as we know, CUDA has not started */
 	STATE_OFF,
-	STATE_HOST,  /* libcudart's calls are recorded */
-	STATE_CUPTI, /* the GPU's operations are recorded */
+	STATE_HOST,  /* the host's calls of libcudart are recorded */
+	STATE_CUPTI, /* CUPTI records the GPU's operations */
 };
 
 /* Returns what this process records; STATE_NONE in a forked child. */
@@ -23,7 +23,7 @@ void state_begin(enum state_mode mode);
 
 void state_stand_down(const char *why);
 
-/* Called when the program uses CUDA. If InitializeInjection() was not called, it never will be. */
+/* Notes that the program uses CUDA. If CUDA has not called InitializeInjection(), it never will. */
 void state_in_use(void);
 
 bool state_lacks_device_sync(void);
@@ -36,15 +36,15 @@ bool state_is_armed(void);
 bool state_is_yielded(void);
 void state_arm(void);
 
-/* Notes that another user takes the buffers. Returns true if they were ours before. */
+/* Notes that another user takes CUPTI's buffers. Returns true if they were ours until now. */
 bool state_yield(uint64_t now_ns);
 
-/* Returns when another user took CUPTI's buffers; 0: none did, or they were regained. */
+/* Returns when another user took CUPTI's buffers; 0: they are not another user's now. */
 uint64_t state_yielded_ns(void);
 bool state_forget_yield(uint64_t yielded_ns); /* false: another user has come since */
 
-/* Wakes the writing thread. May be called from any thread, and in callbacks. */
+/* Wakes the writing thread. Any thread may call this, also in callbacks. */
 void state_wake(void);
 
-/* The writing thread's futex, which state_wake() counts up. */
+/* the futex of the writing thread, to which state_wake() adds 1 */
 extern HIDDEN _Atomic uint32_t state_wakes;

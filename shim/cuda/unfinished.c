@@ -6,12 +6,10 @@
 static struct {
 	struct {
 		uint64_t end_ns;
-		/*
-		 * time of the flush that cut off a still running operation of this stream; 0: none
-		 */
+		/* when a flush cut off an operation of this stream that still runs; 0: none did */
 		uint64_t forced_ns;
 	} streams[STREAMS];
-	/* start of the gap that unfinished_begins() has not returned yet; 0: none */
+	/* when the gap began that unfinished_begins() has yet to return; 0: no such gap */
 	uint64_t begin_ns;
 	uint64_t forced_ns, end_ns;
 	uint32_t running; /* number of streams whose forced_ns is not 0 */
@@ -28,7 +26,7 @@ void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64
 
 	if (end_ns > own.streams[i].end_ns)
 		own.streams[i].end_ns = end_ns;
-	/* Buffers come in any order, so this operation may have begun before the flush. */
+	/* Buffers come in any order, so this may be an operation from before the flush. */
 	if (!own.streams[i].forced_ns || begin_ns < own.streams[i].forced_ns)
 		return;
 	own.streams[i].forced_ns = 0;
@@ -44,7 +42,7 @@ uint64_t unfinished_since(uint32_t device, uint32_t stream, uint64_t begin_ns,
 
 	if (begin_ns)
 		return begin_ns;
-	/* Operations in a buffer were launched after its request. */
+	/* A buffer's operations were launched after the buffer was requested. */
 	return end_ns > requested_ns ? end_ns : requested_ns;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unfinished.h - operations that another user's forced flush cut off, so they have no end.
+ * unfinished.h - follows operations that another user's forced flush cut off: they have no end.
  *
- * Each leaves a gap, from the end of the stream's last operation to the begin of its next one, or
- * for at most UNFINISHED_LONGEST_NS. For the writing thread.
+ * Each leaves a gap in what is known, from the end of its stream's last operation to the begin of
+ * the next one, but of at most UNFINISHED_LONGEST_NS. The writing thread calls these functions.
  */
 #pragma once
 
@@ -14,15 +14,15 @@
 
 void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64_t end_ns);
 
-/* Returns when an operation without an end began at the earliest. `begin_ns`: 0 if unknown. */
+/* Returns the earliest time at which an operation can have begun. `begin_ns` 0: not recorded. */
 uint64_t unfinished_since(uint32_t device, uint32_t stream, uint64_t begin_ns,
 			  uint64_t requested_ns);
 
-/* Notes that a flush at `forced_ns` cut off an operation, which began at `since_ns` or later. */
+/* Notes that a flush at `forced_ns` cut off an operation that began at `since_ns` or later. */
 void unfinished_cut(uint32_t device, uint32_t stream, uint64_t since_ns, uint64_t forced_ns);
 
-/* Returns true once for each forced flush that cut off operations, and when their gap began. */
+/* Returns true, and when a gap began, once for each forced flush that cut off operations. */
 bool unfinished_begins(uint64_t *ret_begin_ns);
 
-/* Returns true if all cut-off operations have ended, and when the last one did. */
+/* Returns true, and the last one's end, if all operations that were cut off have ended. */
 bool unfinished_ended(uint64_t now_ns, uint64_t *ret_end_ns);

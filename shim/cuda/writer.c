@@ -22,7 +22,7 @@
 #define MS         UINT64_C(1000000)
 #define NS         UINT64_C(1000000000)
 #define FINISH_NS  (2 * NS)
-#define YIELDED_NS (20 * MS) /* pause between checks whether another user is gone */
+#define YIELDED_NS (20 * MS) /* so often it is checked whether another user is gone */
 
 static _Atomic uint32_t finish;
 static _Atomic uint32_t finished;
@@ -45,7 +45,7 @@ static void take_back(void)
 	reader_resume(clock_now_ns());
 	if (activity_arm() == 0) {
 		state_arm();
-		/* If another user has come meanwhile, its settings must follow ours, and so win. */
+		/* If another user has come meanwhile, make that user's settings again, after ours. */
 		if (!manners_is_free(clock_now_ns())) {
 			activity_yield(UINT64_MAX);
 			manners_restore();
@@ -69,7 +69,7 @@ static void look_after_others(uint64_t now_ns)
 	}
 }
 
-/* Returns when another user took CUPTI, if the user is gone and has no buffers left; else 0. */
+/* If another user is gone and has no buffers left, returns when that user took CUPTI; else 0. */
 static uint64_t find_regained(void)
 {
 	const uint64_t yielded_ns = state_yielded_ns();
@@ -119,7 +119,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		/* Ask before reading: then all records up to now will be read. */
+		/* Asked before reading, so that all records until then will have been read. */
 		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();
@@ -130,7 +130,7 @@ static void *write_records(void *unused)
 	write_last();
 	finished = 1;
 	sys_call3(SYS_futex, &finished, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
-	/* CUPTI may call our callbacks until the process is gone. */
+	/* The thread must not end: CUPTI may call our callbacks until the process is gone. */
 	for (;;)
 		sys_call4(SYS_ppoll, NULL, 0, NULL, NULL);
 	return unused;
@@ -156,7 +156,7 @@ static void finish_at_exit(void *unused)
 	writer_finish();
 }
 
-/* Makes the end of the process call us first, as CUDA registered its own teardown before. */
+/* Registers our end after CUDA's, so that the process calls ours before CUDA's at exit. */
 static void call_at_exit(void)
 {
 	int (*at_exit)(void (*)(void *), void *, void *) =
@@ -167,7 +167,7 @@ static void call_at_exit(void)
 		at_exit(finish_at_exit, NULL, NULL);
 }
 
-/* Starts the writing thread. Looks functions up, as programs without CUDA do not need them. */
+/* Starts the writing thread. Looks its functions up here, as programs without CUDA need none. */
 int writer_start(void)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
@@ -179,7 +179,7 @@ int writer_start(void)
 
 	if (!create)
 		return -1;
-	/* No signal handler of the host runs in the thread. */
+	/* Signals are blocked, so that no signal handler of the host runs in our thread. */
 	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
 	r = create(&thread, NULL, write_records, NULL);
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
