@@ -2,8 +2,9 @@
 /*
  * audit.c - patches loader modules at the moment they are imported, and leaves no trace.
  *
- * An import's event comes before the module's lock is taken, so we import the target first. Targets
- * that are imported without an event are patched at the next import, or before a fork.
+ * Python raises an audit event before it imports a module and takes the module's lock. So the hook
+ * imports the target itself, and patches it. Targets that are imported without an event are patched
+ * at the next import, or before a fork.
  */
 #include "python/audit.h"
 
@@ -34,10 +35,10 @@ typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
 extern int PySys_AddAuditHook(audit_function hook, void *data) __attribute__((weak));
 
-/* Only builds without the GIL (3.13t) have this function. */
+/* A function that only builds without the GIL (3.13t) have. */
 extern int PyUnstable_Module_SetGIL(PyObject *module, void *gil) __attribute__((weak));
 
-/* Without a GIL, which also guards our tables, nothing is patched. */
+/* Returns false without a GIL, which would guard our tables: then nothing is patched. */
 static bool is_locked(void)
 {
 	return !PyUnstable_Module_SetGIL;
@@ -75,7 +76,7 @@ static int32_t seen_pid;
 
 static void note_seen(const struct target *target)
 {
-	/* Modules that the user named (the last target) or that only serve loaders do not count. */
+	/* A module that only serves loaders, or that the user named (the last target), is none. */
 	if (target->patch != descriptor_patch && target != &targets[TARGET_COUNT - 1] &&
 	    !seen_package) {
 		seen_package = target->module;
@@ -101,7 +102,7 @@ const char *audit_seen(void)
 	return package;
 }
 
-/* Patches imported targets. Reads sys.modules: PyImport_GetModuleDict() aborts at the end. */
+/* Patches targets in sys.modules. PyImport_GetModuleDict() would abort when Python ends. */
 static RARELY void sweep(void)
 {
 	PyObject *modules = py.PySys_GetObject("modules");
@@ -144,7 +145,7 @@ static int import_target(struct target *target)
 		return 0;
 	module = py.PyImport_ImportModule(target->module);
 	if (!module) {
-		/* The exception of the import goes on; another import will patch the module. */
+		/* The import's exception goes to the program. A later import patches the module. */
 		atomic_store(&target->done, false);
 		return -1;
 	}
@@ -161,7 +162,7 @@ static uint32_t initial(const char *name)
 	return c >= 'a' && c <= 'z' ? 1u << (c - 'a') : 0;
 }
 
-/* Returns the size of this thread's CPU mask, or 0. */
+/* Returns the number of cores in this thread's CPU mask, or 0. */
 static int count_cores(void)
 {
 	unsigned long mask[1024 / sizeof(long)];
@@ -277,7 +278,7 @@ static OFTEN int on_event(const char *event, PyObject *args, void *data)
 	return 0;
 }
 
-/* Libraries may bind the process to one core as they are imported; workers inherit that. */
+/* Notes if an import bound the process to fewer cores, which workers then inherit. */
 static void report_cores(void)
 {
 	char buffer[48];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* audit.h - watches imports in a CPython >= 3.8, and patches the modules of loaders. */
+/* audit.h - watches what CPython (3.8 or newer) imports, and patches the modules of loaders. */
 #pragma once
 
 #include <stdbool.h>
 
-/* Called by the constructor, before Python starts. */
+/* Adds an audit hook. The library's constructor calls this before Python starts. */
 void audit_install(void);
 
-/* Returns a package with a loader that this process imported, or NULL. */
+/* Returns the name of an imported package that has loaders, or NULL. */
 const char *audit_seen(void);
 
-/* Notes why Python is not followed, when this process begins to record. */
+/* If Python cannot be followed, notes the reason. Called when this process begins to record. */
 void audit_report(void);

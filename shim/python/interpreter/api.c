@@ -59,7 +59,7 @@ void *api_bytearray(PyObject *object, ssize_t size)
 	return py.PyByteArray_AsString(object);
 }
 
-/* Returns a zeroed bytearray, now an attribute; NULL if the class refuses the attribute. */
+/* Gives an object a bytearray of zeroes as an attribute. Returns it; NULL: the class refuses. */
 static PyObject *make_memory(PyObject *object, PyObject *name, ssize_t size)
 {
 	OWNED PyObject *bytes = py.PyByteArray_FromStringAndSize(NULL, size), *kept = NULL;

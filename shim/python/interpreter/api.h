@@ -11,8 +11,8 @@ typedef struct py_object PyObject;
 typedef PyObject *(*py_wrapper)(PyObject *self, PyObject *args, PyObject *kwargs);
 
 /*
- * A call without a tuple and a dict: of a built-in function with PY_FAST_KEYWORDS, or of any object
- * that has such a function. `count` has PY_COUNT_FLAG in the latter.
+ * A C function that gets its arguments without tuple and dict: that of a built-in function with
+ * PY_FAST_KEYWORDS, or one that any object may have (`count` then has PY_COUNT_FLAG).
  */
 typedef PyObject *(*py_fast)(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
 
@@ -56,10 +56,7 @@ struct api {
 #define DATA(type, field, name) type *field;
 #include "python/interpreter/api.def"
 	void *(*interpreter)(void);	/* PyInterpreterState_Get, private before 3.9 */
-	/*
-	 * Both are NULL before 3.12. They get the C function that a call of an object runs, and
-	 * set it.
-	 */
+	/* get and set the C function that is run when an object is called; NULL before 3.12 */
 	py_fast (*PyVectorcall_Function)(PyObject *object);
 	void (*PyFunction_SetVectorcall)(PyObject *function, py_fast call);
 } __attribute__((aligned(64)));
@@ -83,30 +80,30 @@ static inline PyObject *api_take(PyObject **object)
 	return taken;
 }
 
-/* Finds the functions. Returns false if this CPython lacks one, and so is not followed. */
+/* Finds all functions of api.def. Returns false if this CPython lacks one: it is not followed. */
 bool api_resolve(void);
 
 bool api_main_interpreter(void);
 
-/* Returns a module of sys.modules, borrowed, or NULL. */
+/* Returns a module of sys.modules (a borrowed reference), or NULL. */
 PyObject *api_module(const char *name);
 
-/* Returns true in a daemon of multiprocessing, which may have no children. */
+/* Returns true in a daemonic process of multiprocessing, which is not allowed to have children. */
 bool api_in_daemon(void);
 
-/* Returns a new reference, or NULL; never leaves an exception. */
+/* Return an attribute (a new reference), or NULL. They never leave an exception. */
 PyObject *api_get(PyObject *object, PyObject *name);
 PyObject *api_get_named(PyObject *object, const char *name);
 
 /* Returns true if the object has this attribute. PyObject_HasAttrString() prints since 3.13. */
 bool api_has(PyObject *object, const char *name);
 
-/* Returns what `path`, such as "part.0.part" (0: an index), leads to. '=' ends it, too. */
+/* Follows a path of attributes and indexes, such as "part.0.part". A '=' ends the path, too. */
 PyObject *api_get_path(PyObject *object, const char *path);
 
 PyObject *api_slice(PyObject *tuple, ssize_t from);
 
-/* A name whose string object is made once. */
+/* The name of an attribute. Its string object is made once, at the first use. */
 struct api_name {
 	const char *text;
 	PyObject *string;
@@ -119,27 +116,27 @@ PyObject *api_get_again(PyObject *object, struct api_name *name);
 int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise);
 bool api_get_flag(PyObject *object, const char *name, bool otherwise);
 
-/* Returns whether `value` is true, and drops it; `otherwise` if it is NULL or cannot tell. */
+/* Returns whether `value` is true, and drops it. NULL, or an exception: returns `otherwise`. */
 bool api_flag(PyObject *value, bool otherwise);
 
 /* Returns the bytes of a bytearray of this size; NULL for any other object. */
 void *api_bytearray(PyObject *object, ssize_t size);
 
-/* Returns the bytes that the object keeps as `name`, or NULL. `make`: if missing, makes them. */
+/* Returns `size` bytes that the object keeps for us as `name`, made if `make`; else NULL. */
 void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make);
 
-/* Keeps a signal handler's exception (Ctrl-C) for the main thread, and clears others. */
+/* Clears an exception. One of a signal handler (Ctrl-C) is raised again in the main thread. */
 void api_clear_run(void);
 
 bool api_is_string(PyObject *object);
 bool api_is_int(PyObject *object);
 
-/* Returns true if the class's name is one of `names`, which NULL ends. */
+/* Returns true if the name of the object's class is in `names`, a list that ends with NULL. */
 bool api_is_of_type(PyObject *object, const char *const *names);
 
 PyObject *api_itself(PyObject *none, PyObject *args, PyObject *kwargs);
 
-/* Returns an argument, borrowed, or NULL. `at` < 0: by name only. */
+/* Returns an argument of a call (borrowed) by place or name, or NULL. `at` < 0: by name only. */
 PyObject *api_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name);
 
 int64_t api_number(PyObject *object, int64_t otherwise);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* importing.h - notes that a thread imports a module, as what it decodes meanwhile is no data. */
+/* importing.h - notes when a thread imports a module: what it decodes meanwhile is no data. */
 #pragma once
 
 #include <stddef.h>

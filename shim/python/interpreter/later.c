@@ -8,7 +8,7 @@
 static struct later *later;
 static size_t later_count;
 
-/* functions_due is separate because only workers patch functions of modules. */
+/* Something may be left to patch. functions_due: only for workers, which alone patch functions. */
 static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
 void later_ready(struct later *modules, size_t count)
@@ -24,7 +24,7 @@ bool later_is_importing(PyObject *module)
 	return spec && api_get_flag(spec, "_initializing", false);
 }
 
-/* Returns the module, borrowed, or NULL. While `implied` is being imported, returns `implied`. */
+/* Returns the module (borrowed) or NULL. While module `implied` is being imported, returns that. */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
 {
 	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);
@@ -42,7 +42,7 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 	return module;
 }
 
-/* Asked for each load: PySys_GetObject() makes a string each time. */
+/* Returns sys.modules, for each load: PySys_GetObject() would make a string each time. */
 static PyObject *modules_of_main(void)
 {
 	static struct api_name name = {"modules", NULL};
@@ -94,7 +94,7 @@ void later_load_begin(bool functions)
 
 	if (count < 0)	/* sys.modules was replaced by another mapping */
 		py.PyErr_Clear();
-	/* Compare the number of modules, as some imports raise no event. */
+	/* Some imports raise no audit event, but change the number of modules. */
 	if (!modules ||
 	    likely(!atomic_load(&later_due) && !(functions && atomic_load(&functions_due)) &&
 		   count == atomic_load(&known_count)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* later.h - patches modules that only loads use, no earlier than at the beginning of a load. */
+/* later.h - patches modules that only loads use. This happens when a load begins, not before. */
 #pragma once
 
 #include <stdatomic.h>
@@ -21,10 +21,10 @@ void later_ready(struct later *modules, size_t count);
 
 void later_import(PyObject *name);
 
-/* Patches what was imported; functions only in workers, as pickle refuses a replaced function. */
+/* Patches what is imported; functions only in workers, as pickle refuses replaced functions. */
 void later_load_begin(bool functions);
 
-/* Patches what was imported since later_load_begin(), after imports in this load raised events. */
+/* Patches what this load has imported since later_load_begin(). Called after an audit event. */
 void later_opened(void);
 
 bool later_is_importing(PyObject *module);

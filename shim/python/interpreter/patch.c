@@ -8,7 +8,7 @@
 
 #define POINT_MAX 64
 
-/* Notes wait here, as modules are imported long before the process records. */
+/* Notes wait here, as modules are imported long before this process begins to record. */
 static struct {
 	const char *where;
 	const char *name;

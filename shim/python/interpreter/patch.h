@@ -12,14 +12,14 @@ struct patch_guest {
 	struct api_name name;
 };
 
-/* Prepares a wrapper that can come and go. Returns false on failure. */
+/* Prepares a guest: a wrapper that can be put in and taken out. Returns false on failure. */
 bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method);
 
 /* Put the wrapper in, and take it out again. If other code replaced the method, they do nothing. */
 void patch_guest_comes(struct patch_guest *guest);
 void patch_guest_goes(struct patch_guest *guest);
 
-/* `where` is the class's name in the notes. */
+/* A method to wrap. `where` is what notes call its class. */
 struct patch_point {
 	const char *class, *where;
 	PyMethodDef method;
@@ -37,14 +37,14 @@ void patch_points(PyObject *module, struct patch_point *points, size_t count);
 
 bool patch_has_method(PyObject *module, const struct patch_point *point);
 
-/* Patches a point that some versions lack. Only if found, returns true, and notes the point. */
+/* Patches a point that some versions lack. If it is found, notes that, and returns true. */
 bool patch_optional(PyObject *module, struct patch_point *point);
 
-/* Wraps a callable attribute of an object, which is called without `object` as self. */
+/* Wraps a callable attribute of one object. It is called without the object as self. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 
-/* Notes for the database whether a point was found. A found one stays found. */
+/* Notes for the database whether a point was found. Once found, it counts as found. */
 void patch_note(const char *where, const char *name, bool found);
 
-/* Writes the notes in each process that begins to record. */
+/* Records the notes. Called in each process that begins to record. */
 void patch_report(void);

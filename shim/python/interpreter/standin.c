@@ -7,7 +7,7 @@
 
 static struct api_name object_name = {"_dlprof_object", NULL};
 
-/* Uses the generic function, as the stand-in's own __setattr__ would forward to the original. */
+/* Sets it by the generic function: the stand-in's __setattr__ would set it in the original. */
 OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value)
 {
 	PyObject *string = api_name(name);
@@ -82,7 +82,7 @@ static bool add_method(PyObject *dict, PyMethodDef *method, const char *name, Py
 	return bound && py.PyDict_SetItemString(dict, name, bound) == 0;
 }
 
-/* Python looks for these on the class, without __getattr__. */
+/* Methods that Python looks up in the class. It does not ask __getattr__ for them. */
 static const char *const forwarded[] = {
 	"__len__", "__bool__", "__iter__", "__next__", "__contains__", "__call__", "__add__",
 	"__radd__", "__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__dir__",
@@ -115,7 +115,7 @@ static bool add_class(PyObject *dict)
 	return property && py.PyDict_SetItemString(dict, "__class__", property) == 0;
 }
 
-/* Classes are kept and used again, because without Python's collector each would leak. */
+/* Classes are used again: where Python's collector is off, each new class would leak. */
 #define KNOWN_MAX 8
 
 static struct known {
@@ -150,7 +150,7 @@ static void keep_class(PyObject *type, PyMethodDef *const *methods, PyObject *cl
 		py.PyErr_Clear();
 		return;
 	}
-	/* Keep the old references until `place` is whole, as dropping them may run Python code. */
+	/* Drop the old references last: that may run Python code, which must see `place` whole. */
 	old_type = place->type;
 	old_class = place->class;
 	py.Py_IncRef(class);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* standin.h - objects that forward to an original all but a few methods of ours. */
+/* standin.h - makes objects that pass everything on to an original, except a few methods. */
 #pragma once
 
 #include "python/interpreter/api.h"
 
 /*
- * Makes a class of stand-ins. They have `methods` (ended by NULL), and forward other methods that
- * the class of `like` has. Returns NULL on failure.
+ * Makes a class of stand-ins, which have `methods` (ended by NULL) and pass on the other methods of
+ * the class of `like`. Returns NULL on failure.
  */
 PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject *like);
 
 PyObject *standin_make(PyObject *class, PyObject *object);
 
-/* Returns the original of args[0]; NULL with an exception if it is no stand-in. */
+/* Returns the original of the stand-in args[0]. NULL, with an exception: it is no stand-in. */
 PyObject *standin_original(PyObject *args);
 
-/* Stores a value that no attribute of the object can hide. */
+/* Stores a value of ours in a stand-in. No attribute of the original hides it. */
 bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value);
 PyObject *standin_kept(PyObject *standing, struct api_name *name);

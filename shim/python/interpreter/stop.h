@@ -4,10 +4,10 @@
 
 #include "base/config.h"
 
-/* Sets the function to call before the process ends; called by the constructor. */
+/* Sets the function that is called before the process ends. The constructor calls this. */
 void stop_ready(void (*finish)(void));
 
-/* Called with the GIL before each batch; ends the program after DLPROF_STOP_AFTER of them. */
+/* Ends the program after DLPROF_STOP_AFTER batches. Called with the GIL before each batch. */
 void stop_now(void);
 
 static inline void stop_look(void)

@@ -3,7 +3,7 @@
 
 #include "base/sys.h"
 
-/* What lies behind CPython's header of an object, which has no fixed size. */
+/* Our part of an object, behind CPython's header, whose size depends on the version. */
 struct wrapper {
 	const PyMethodDef *method; /* NULL: Python code made this object by calling the class */
 	PyObject *original;	   /* NULL: as `method`, or the collector cleared this object */
@@ -39,7 +39,7 @@ static OFTEN PyObject *on_bind(PyObject *self, PyObject *object, PyObject *owner
 	return self;
 }
 
-/* Attributes that the wrapper lacks are looked up in the original. */
+/* Returns an attribute of the wrapper or, if it has none of that name, of the original. */
 static PyObject *on_attribute(PyObject *self, PyObject *name)
 {
 	PyObject *value = py.PyObject_GenericGetAttr(self, name);
@@ -58,7 +58,7 @@ static PyObject *on_repr(PyObject *self)
 	return py.PyObject_Repr(original ? original : class);
 }
 
-/* Returns true if the wrapper is what its module has under this name. */
+/* Returns true if the wrapper's module has this wrapper under this name. */
 static bool is_found(PyObject *self, PyObject *name)
 {
 	OWNED PyObject *module_name = api_get_named(self, "__module__"), *found = NULL;
@@ -102,7 +102,7 @@ static PyObject *on_copy(PyObject *self, PyObject *memo)
 	return self;
 }
 
-/* Leaves out the class, because only some versions want it. */
+/* Visits what the object refers to, except its class: not all versions want that to be visited. */
 static int on_traverse(PyObject *self, int (*visit)(PyObject *, void *), void *context)
 {
 	PyObject *original = wrapper_of(self)->original;
@@ -117,7 +117,7 @@ static int on_clear(PyObject *self)
 	return 0;
 }
 
-/* CPython has cleared __dict__ and the weak references. */
+/* Frees the object, whose __dict__ and weak references CPython has cleared already. */
 static void on_free(PyObject *self)
 {
 	OWNED PyObject *type = py.PyObject_Type(self), *held = type; /* by the object */
@@ -197,7 +197,7 @@ static bool take_attribute(PyObject *self, PyObject *original, const char *name)
 	return !value || py.PyObject_SetAttrString(self, name, value) == 0;
 }
 
-/* Like functools.wraps(), but without Python code, in which a signal handler may raise. */
+/* Does what functools.wraps() does, without Python code, in which a signal handler could raise. */
 static bool take_looks(PyObject *self, PyObject *original)
 {
 	OWNED PyObject *dict = api_get_named(self, "__dict__");

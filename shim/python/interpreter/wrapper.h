@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrapper.h - callable objects that look like the Python function they stand for.
+ * wrapper.h - makes callable objects that look like the Python function for which they stand.
  *
- * They have no Python frame. Their type is no function's subclass: CPython and torch.compile read a
- * function's memory.
+ * Calls of them have no Python frame. Their class is not derived from that of functions, because
+ * CPython and torch.compile read the memory of a function.
  */
 #pragma once
 
 #include "python/interpreter/api.h"
 
-/* Makes a callable: method->ml_meth with `original` as self. Returns NULL without an exception. */
+/* Makes an object that calls method->ml_meth with `original` as self. NULL: no exception is set. */
 PyObject *wrapper_make(PyObject *owner, PyMethodDef *method, PyObject *original);
 
 bool wrapper_is(PyObject *object);

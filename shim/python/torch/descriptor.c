@@ -8,7 +8,7 @@
 
 #define SHARER "multiprocessing.resource_sharer"
 
-#define CPU_EVERY 8 /* CPU time, a system call, is measured for 1 of 8 tensors */
+#define CPU_EVERY 8 /* CPU time is measured for one tensor in 8, as it needs a system call */
 
 bool descriptor_blind;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* descriptor.h - times fetching tensors' descriptors from the process that made them. */
+/* descriptor.h - times requests by which a training gets tensors' file descriptors from workers. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,5 +10,5 @@
 
 void descriptor_patch(PyObject *module, size_t row);
 
-/* fetching is not observed, as this Python names the function otherwise */
+/* true: fetching is not observed, because this Python has another name for the function */
 extern HIDDEN bool descriptor_blind;

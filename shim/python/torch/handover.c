@@ -64,7 +64,7 @@ static uint64_t count_in(PyObject *queue)
 	return count < 0 ? UINT64_MAX : (uint64_t)count;
 }
 
-/* Puts `object` into queue `key`; NULL: sets the result of future `key`. A taker gets `value`. */
+/* Wraps what puts `object` into queue `key` (or sets a future's result). A taker gets `value`. */
 static PyObject *put(PyObject *original, PyObject *args, PyObject *kwargs, PyObject *key,
 		     PyObject *object, PyObject *value, uint64_t count)
 {
@@ -83,7 +83,7 @@ static PyObject *put(PyObject *original, PyObject *args, PyObject *kwargs, PyObj
 	return result;
 }
 
-/* args[0] is the queue or future. */
+/* Wraps what takes an object out of args[0], which is a queue or a future. */
 static PyObject *take(PyObject *original, PyObject *args, PyObject *kwargs, bool is_queue)
 {
 	PyObject *key = api_argument(args, NULL, 0, NULL), *result;
@@ -127,7 +127,7 @@ static PyObject *on_put(PyObject *original, PyObject *args, PyObject *kwargs)
 	return put(original, args, kwargs, queue, object, object, count);
 }
 
-/* Returns true if somebody waits in another way than by result(). */
+/* Returns true if the future's result may also be taken in another way than by result(). */
 static bool has_others(PyObject *future)
 {
 	static struct api_name names[] = {{"_waiters", NULL}, {"_done_callbacks", NULL}};
@@ -192,7 +192,7 @@ static struct {
 #undef POINT
 };
 
-/* Patches what is imported by now; modules imported later are patched at another call. */
+/* Patches what is imported now. What is imported later, a later call patches. */
 static void patch(void)
 {
 	static bool done[ARRAY_COUNT(points)];

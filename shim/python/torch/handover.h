@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handover.h - follows queues and futures that pass on batches between threads (batch/ahead.h). */
+/* handover.h - follows queues and futures by which threads pass batches on (batch/ahead.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -7,10 +7,10 @@
 
 #include "python/interpreter/api.h"
 
-/* Does taker_asks(). If that is true, also wraps queues and futures, as far as imported. */
+/* Calls taker_asks(). If that returns true, wraps the queues and futures that are imported. */
 bool handover_asks(uint64_t stream);
 
 void handover_took(PyObject *batch);
 
-/* Called before and after an iterator is asked that is known to hand on batches. */
+/* Notes that this thread enters, or leaves, an iterator that is known to hand on batches. */
 void handover_within(bool within);

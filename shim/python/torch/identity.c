@@ -9,14 +9,14 @@
 #include "python/torch/origin.h"
 #include "record/thread.h"
 
-#define LOADER_MAX 256 /* most loaders that are told apart; the note about more names this number */
+#define LOADER_MAX 256 /* so many loaders are told apart; a note names this number */
 
 /* Kept in a loader object. A copy of the object is another loader. */
 struct mark {
 	uint32_t number;
 	uint32_t pid;
 	const void *object;
-	uint64_t made;   /* `moments` when the loader was made or, if made unseen, first asked */
+	uint64_t made;   /* `moments` when the loader was made, or (made unseen) was first asked */
 	uint64_t origin; /* hash of the place where the loader was made; 0: not observed */
 	char place[DLPROF_MARK_BYTES];
 };
@@ -33,16 +33,16 @@ struct identity {
 	const void *dataset; /* NULL if `origin` is known */
 	const void *classes[CONSUMER_PART_MAX];
 	struct settings settings;
-	uint64_t is_loader; /* true: `dataset` is the loader itself */
+	uint64_t is_loader; /* 1: `dataset` is not a dataset, but the loader itself */
 };
 
 /* The loaders of this process. Entry N is loader N, from 1. */
 static struct known {
 	struct identity identity;
 	int64_t length;
-	PyObject *object, *iterator, *dataset; /* weak references to the newest; NULL: unknown */
+	PyObject *object, *iterator, *dataset; /* weak references to the newest ones, or NULL */
 	const void *dataset_at;
-	/* Set by look_who_lives(). sought: this is the loader that is asked now. */
+	/* set by look_who_lives(); sought: this is the loader that is asked now */
 	bool alive, sought, same_dataset;
 	uint64_t asked;              /* in `moments` */
 	uint32_t epochs;
@@ -52,7 +52,7 @@ static uint32_t loader_count;
 static uint32_t loader_pid;
 static uint64_t moments;
 
-/* Guards `loaders`, as threads of a framework come without the GIL. */
+/* guards `loaders` against threads that do not hold the GIL */
 static _Atomic uint32_t loaders_busy;
 
 static struct api_name mark_name = {"_dlprof_loader", NULL};
@@ -95,7 +95,7 @@ static const PyObject *referred(PyObject *reference)
 	return object == py.none ? NULL : object;
 }
 
-/* Notes which loaders exist. An iterator that does not exist will not be asked again. */
+/* Notes which loaders still exist. An iterator that is gone will not be asked again. */
 static void look_who_lives(const PyObject *sought, const void *dataset)
 {
 	for (uint32_t i = 1; i <= loader_count; i++) {
@@ -148,7 +148,7 @@ static bool goes_on(const struct known *known, const struct mark *mark, int64_t 
 		return known->identity.dataset;
 	if (known->alive && !(mark->made > known->asked && known->same_dataset))
 		return false;
-	/* A dataset may grow, so the length may differ if the dataset is the same. */
+	/* A dataset may grow, so another length says nothing if the dataset is the same. */
 	return known->length == length || known->same_dataset;
 }
 
@@ -164,7 +164,7 @@ static uint32_t find(const struct identity *identity, const struct mark *mark, i
 	return loader_count;
 }
 
-/* Forgets the loaders in a child process, as they belong to its parent. */
+/* In a forked child, forgets all loaders, which are its parent's. */
 static void look_where(void)
 {
 	const uint32_t pid = (uint32_t)sys_getpid();

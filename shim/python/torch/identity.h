@@ -2,9 +2,9 @@
 /*
  * identity.h - decides which objects are one loader of the program, made again for each epoch.
  *
- * Objects are one loader if made at one place (code and lines of the calls) or, if that was not
- * observed, over one dataset, with the same classes, settings and length. If two exist at once, the
- * first must have been asked before the second was made, and both must have the same dataset.
+ * Two objects are one loader if they were made at the same place (code and lines of the calls) or,
+ * if that is not known, over one dataset, with the same classes, settings and length. If both exist
+ * at once, they must have one dataset, and the first was asked before the second was made.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "batch/consumer.h"
 #include "python/interpreter/api.h"
 
-/* Notes a new loader's place in the program. Called below the program's frames. */
+/* Notes where the program makes this loader. Called while the program's frames are on the stack. */
 void identity_made(PyObject *loader);
 
 bool identity_is_known(PyObject *loader);
@@ -26,8 +26,8 @@ void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iter
 /* Returns where the loader was made, or NULL if that was not observed. */
 const char *identity_made_at(PyObject *loader);
 
-/* In its first epoch, returns the loader's place in the program, if known, else NULL. */
+/* Returns the loader's place in the program, but only in its first epoch; else NULL. */
 const char *identity_place(PyObject *loader);
 
-/* Called when the loader's iterator has ended or will not be asked again. */
+/* Notes that the loader's iterator has ended or will not be asked again. */
 void identity_epoch_ended(const struct consumer *consumer);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* iterator.h - keeps a consumer's state in a bytearray that a Python iterator object holds. */
+/* iterator.h - keeps the state of a consumer in a bytearray, an attribute of a Python iterator. */
 #pragma once
 
 #include "batch/consumer.h"
 #include "python/interpreter/api.h"
 
-/* Calls `original`, an iter(), as a wait that begins at `begin_ns`; 0: now. */
+/* Calls `original`, which makes an iterator. This is a wait that begins at `begin_ns`; 0: now. */
 PyObject *iterator_make(PyObject *original, PyObject *args, PyObject *kwargs, uint64_t begin_ns);
 
 /* Returns the iterator's state, or NULL. It has no stream before its first epoch. */
@@ -18,6 +18,6 @@ void iterator_skip(PyObject *iterator, bool skips);
 struct consumer *iterator_epoch(PyObject *iterator, PyObject *loader,
 				const struct consumer_facts *facts, uint64_t begin_ns);
 
-/* Begins an epoch with a state that the caller keeps, all zero at first. Needs no GIL. */
+/* Does the same with a state that the caller keeps, all zero at first. Needs no GIL. */
 void iterator_start(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);

@@ -7,7 +7,7 @@
 #define EVERY	     16
 #define DEPTH_MOST   6
 #define TENSORS_MOST 4096
-#define OBJECTS_MOST 16384 /* take about 0.5 ms */
+#define OBJECTS_MOST 16384 /* at most so many objects are looked at, which takes 0.5 ms */
 
 /* Classes whose objects know their size in bytes. `class` is NULL until it is imported. */
 static struct known {
@@ -65,7 +65,7 @@ static void add_tensor(PyObject *object, PyObject *type, struct count *count)
 
 	if (++count->tensors >= TENSORS_MOST)
 		count->is_cut = true;
-	/* Only these classes themselves: a subclass may run any Python code. */
+	/* Not of a subclass, which may run any Python code. */
 	if (type == tensor.class || type == class_of(&parameter)) {
 		number = call_number(object, &number_name);
 		size = call_number(object, &size_name);

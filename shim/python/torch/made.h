@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * made.h - measures a batch's tensors and bytes, for a thread's first two loads and every 16th one.
+ * made.h - counts tensors and bytes of batches: of a thread's first two loads and every 16th one.
  *
- * This runs no user code, so an object of an unknown class makes the size unknown.
+ * No code of the user runs, so the size is unknown if a batch has an object of another class.
  */
 #pragma once
 
 #include "python/interpreter/api.h"
 #include "record/thread.h"
 
-/* Called after the batch's load was recorded. Leaves no exception. */
+/* Measures a batch whose load was recorded. Leaves no exception. */
 void made_look(struct thread *thread, PyObject *batch);

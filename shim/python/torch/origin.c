@@ -7,8 +7,8 @@
 #include "dlprof/hash.h"
 #include "python/interpreter/api.h"
 
-#define NEAREST_MAX 3  /* number of frames, nearest to torch's code, that are hashed */
-#define DEEPEST_MAX 64 /* largest number of frames to search for the program's own code */
+#define NEAREST_MAX 3  /* so many frames are hashed, those nearest to torch's code */
+#define DEEPEST_MAX 64 /* so many frames are searched for the program's own code */
 
 /* Parts of paths of installed code, which is not the program's own. */
 static const char *const installed[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
@@ -31,7 +31,7 @@ static const char *text_of(PyObject *string)
 	return text ? text : "?";
 }
 
-/* Writes "FILE:LINE in FUNCTION"; at module level there is no function to name. */
+/* Writes "FILE:LINE in FUNCTION", or "FILE:LINE" for code outside of functions. */
 static void describe(struct text *text, const char *path, const char *name, int64_t line)
 {
 	const char *slash = strrchr(path, '/');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* origin.h - the place in the program from which a library's function was called. */
+/* origin.h - finds the place in the program from which a library's function was called. */
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /*
- * Returns a hash of the calls nearest to torch's code, and of the program's own call; 0: unknown.
- * `text` gets the program's own call, "train.py:41 in main". Needs the GIL.
+ * Writes the place, as "train.py:41 in main". Returns a hash of it and of the calls nearest to
+ * torch's code; 0: unknown. Needs the GIL.
  */
 uint64_t origin_find(struct text *text);

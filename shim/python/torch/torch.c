@@ -40,15 +40,15 @@ static const char *kind_of(PyObject *iterator)
 		{"torch.DataLoader", "torch.DataLoader (iterable)"},
 		{"torchdata.StatefulDataLoader", "torchdata.StatefulDataLoader (iterable)"},
 	};
-	/* Only stateful iterators have this attribute, which is part of the state they save. */
+	/* Only stateful iterators have this attribute, which they save as part of their state. */
 	const int stateful = api_has(iterator, "_sampler_iter_yielded");
 
 	return kinds[stateful][api_get_number(iterator, "_dataset_kind", 0) == 1];
 }
 
 /*
- * Asks for a length; -1: there is none. If a second len() works, a signal handler raised in the
- * first one (Ctrl-C), so this returns false with that exception.
+ * Asks for a length; -1: there is none. If len() fails but works when asked again, a signal handler
+ * raised the exception (Ctrl-C): returns false with it.
  */
 static bool ask_length(PyObject *sampler, int64_t *length)
 {
@@ -67,7 +67,7 @@ static bool ask_length(PyObject *sampler, int64_t *length)
 	return true;
 }
 
-/* Asks only torch's own samplers for a length. Returns false with an exception. */
+/* Finds a loader's length, if its sampler is torch's own. False: there is an exception. */
 static bool length_of(PyObject *loader, int64_t *length)
 {
 	static const char *const own[] = {
@@ -134,14 +134,14 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 	return dataset;
 }
 
-/* Workers inherit recording only if they are forked later. */
+/* Makes this process record now: workers inherit that only if they are forked after it. */
 static void begin_recording(void)
 {
 	if (consumer_record())
 		later_load_begin(false);
 }
 
-/* Constructors end with check_worker_number_rationality(), which nobody inspects. */
+/* Wraps check_worker_number_rationality(), the end of constructors, which nobody inspects. */
 static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
@@ -152,7 +152,7 @@ static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
 	return result;
 }
 
-/* Guarded by the GIL. */
+/* What torch_skip() announced. The GIL guards it. */
 static struct {
 	const void *loader;
 	uint64_t batches;
@@ -198,7 +198,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static struct api_name maker_name = {"_dlprof_maker", NULL};
 
-/* Keeps only a weak reference: workers end when loader and iterator are gone. */
+/* Notes an iterator's loader by a weak reference: workers end when both objects are gone. */
 static void remember_maker(PyObject *iterator, PyObject *loader)
 {
 	PyObject *name = api_name(&maker_name);
@@ -218,7 +218,7 @@ static PyObject *maker_of(PyObject *iterator)
 	return loader == py.none ? NULL : api_take(&loader);
 }
 
-/* Some programs make iterators without DataLoader.__iter__. */
+/* Wraps iterators' __init__, as some programs make iterators without DataLoader.__iter__. */
 static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *made, *iterator, *loader;
@@ -234,7 +234,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 	return made;
 }
 
-/* While torchdata's __init__ runs, it skips batches to reach a saved state. */
+/* Wraps what torchdata's __init__ calls to reach a saved state, for which it skips batches. */
 static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = api_argument(args, NULL, 0, NULL), *made;
@@ -278,7 +278,7 @@ static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 	return true;
 }
 
-/* Without workers, a thread that prefetches for the training counts as a worker. */
+/* If there are no workers, but a thread prefetches for the training, that thread is the worker. */
 static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 {
 	struct consumer_facts facts = {0};
@@ -389,7 +389,7 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 	return answer;
 }
 
-/* _next_index asks the sampler, in the thread that asks for batches. */
+/* Wraps _next_index, which asks the sampler, in the thread that asks for batches. */
 static PyObject *on_sample(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_waiting() : NULL;

@@ -9,7 +9,7 @@
 #include "base/sys.h"
 #include "python/interpreter/api.h"
 
-/* PADDLE: only the workers are like those of PyTorch. */
+/* Packages with workers like PyTorch's. Only the workers are alike in PADDLE. */
 enum torch_package { TORCH, TORCHDATA, PADDLE, TORCH_PACKAGE_MAX };
 
 void torch_patch_dataloader(PyObject *module, size_t package);
@@ -17,13 +17,13 @@ void torch_patch_fetch(PyObject *module, size_t package);
 void torch_patch_worker(PyObject *module, size_t package);
 void torch_patch_pinning(PyObject *module, size_t package);
 
-/* torch has __next__ under an unknown name, so no batch is seen */
+/* true: this torch has another name for __next__, so no batch is seen */
 extern HIDDEN bool torch_blind;
 
-/* The next iter(), if it is of this loader, makes an iterator whose first batches nobody gets. */
+/* Announces that the first batches of the next iter(), if it is of this loader, will be skipped. */
 void torch_skip(const void *loader, uint64_t batches);
 
-/* Returns the inode of a multiprocessing.Queue's pipe, the same in every process. */
+/* Returns the inode of a multiprocessing.Queue's pipe, which is the same in each process. */
 uint64_t torch_pipe_inode(PyObject *queue, const char *end);
 
 /* Returns the tuple's first item, or -1 if that is no number. */

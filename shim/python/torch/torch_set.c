@@ -13,7 +13,7 @@
 int torch_set_loads;
 
 struct setting {
-	PyObject *loader, *fields; /* fields: the loader's __dict__, as __setattr__ may refuse */
+	PyObject *loader, *fields; /* fields: __dict__, set because __setattr__ may refuse */
 	const char *place;
 	struct text *note;
 };
@@ -34,7 +34,7 @@ static const char *word(enum dlprof_set key, int64_t value, char *buffer, size_t
 	return buffer;
 }
 
-/* `before` < 0: the loader had no value. */
+/* Notes what was set. `before` < 0: the loader had no value before. */
 static void tell(const struct setting *setting, enum dlprof_set key, int64_t before, int64_t after)
 {
 	char words[2][32];
@@ -65,7 +65,7 @@ static bool has_field(const struct setting *setting, const char *name)
 	return py.PyDict_GetItemString(setting->fields, name) != NULL;
 }
 
-/* Notes once for each loader, which may make many iterators. Returns -1: not wanted. */
+/* Notes, once for each loader, why a setting is not made. Returns -1, which means no setting. */
 static int32_t refuse(const struct setting *setting, enum dlprof_set key, const char *why)
 {
 	TEXT(refused, 48);
@@ -122,7 +122,7 @@ static void set_flag(const struct setting *setting, enum dlprof_set key, int32_t
 	}
 }
 
-/* Assigning the context's name is enough: PyTorch's setter makes the context. */
+/* Sets the context of multiprocessing. Its name is enough: PyTorch's setter makes the context. */
 static void set_context(const struct setting *setting, int32_t wanted)
 {
 	static struct api_name name = {"multiprocessing_context", NULL};
@@ -171,7 +171,7 @@ static bool set_sharing(int32_t wanted, struct text *note)
 	return args != NULL;
 }
 
-/* Asks what PyTorch, too, asks just after this, when it makes the iterator. */
+/* Asks if there is a device to pin memory for, as PyTorch does itself right after this. */
 static int ask_device(void)
 {
 	PyObject *module = api_module("torch.accelerator") ?: api_module("torch.cuda");
@@ -238,7 +238,7 @@ void torch_set_worker(void)
 {
 	const int32_t sharing = dlprof_set_wanted(&config.set, DLPROF_SET_SHARING, NULL);
 
-	/* A spawned worker has not inherited this setting, so set it here. */
+	/* A spawned worker does not inherit this. */
 	if (sharing >= 0)
 		set_sharing(sharing, NULL);
 	torch_set_loads = dlprof_set_wanted(&config.set, DLPROF_SET_THREADS, NULL) >= 0 ? LOADS : 0;

@@ -4,14 +4,14 @@
 
 #include "python/interpreter/api.h"
 
-/* Sets a loader's settings. Not called in workers, which may have no children. */
+/* Gives a loader its settings. Not for workers, which may have no children. */
 void torch_set_loader(PyObject *loader);
 
 /* Sets what a spawned worker does not inherit. */
 void torch_set_worker(void);
 
-/* number of loads of this worker before which torch_set_load() is still to be called */
+/* torch_set_load() is to be called before each of so many next loads of this worker */
 extern int torch_set_loads;
 
-/* Sets the number of threads. Called twice, as the first load may import more libraries. */
+/* Sets the number of threads, twice, as a first load may import more libraries with threads. */
 void torch_set_load(void);

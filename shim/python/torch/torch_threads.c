@@ -14,7 +14,7 @@ static const struct {
 	{"cv2", "getNumThreads", "setNumThreads"},
 };
 
-/* Only C can tell these; OpenBLAS has other names in wheels. */
+/* Functions of libraries that Python cannot call. In wheels, OpenBLAS's have other names. */
 static const struct {
 	const char *get, *set;
 } functions[] = {
@@ -76,7 +76,7 @@ int32_t torch_threads_set(int32_t wanted)
 	struct pools pools = {.count = 0};
 	int32_t most = 0;
 
-	/* Change the pools after the walk, during which ld.so is locked. */
+	/* Not during the walk, in which ld.so is locked. */
 	module_walk(find, &pools);
 	for (size_t i = 0; i < pools.count; i++) {
 		int32_t count = pools.at[i].get();

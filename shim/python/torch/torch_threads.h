@@ -4,5 +4,5 @@
 
 #include <stdint.h>
 
-/* Returns the largest number that a changed library had before; `wanted`: none is changed. */
+/* Sets it. Returns the largest number that a changed library had; `wanted`: none was changed. */
 int32_t torch_threads_set(int32_t wanted);

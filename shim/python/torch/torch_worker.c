@@ -26,7 +26,7 @@ static void prepare(PyObject *fetcher)
 	if (seen || !name)
 		return;
 	function = api_get_again(fetcher, &collate);
-	/* Do this first. A fetcher that refuses attributes is left as it is. */
+	/* A fetcher that refuses attributes is left as it is, so try that first. */
 	if (py.PyObject_SetAttr(fetcher, name, name) == 0) {
 		if (function && function != py.none)
 			patch_attribute(fetcher, &loading_collate);
@@ -42,7 +42,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	PyObject *fetcher, *batch;
 	uint32_t samples;
 
-	/* A thread without a stream uses the fetcher without a loader. */
+	/* A thread without a stream calls the fetcher by itself, not for a loader. */
 	if (!thread || !thread->stream)
 		return py.PyObject_Call(original, args, kwargs);
 	fetcher = py.PyTuple_GetItem(args, 0);
@@ -58,7 +58,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	return batch;
 }
 
-/* The queue returns (task, indices), a request to start over, or None. */
+/* Wraps get() of a worker's queue. It returns (task, indices), a request to start over, or None. */
 static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *message = py.PyObject_Call(original, args, kwargs);
@@ -192,7 +192,7 @@ void torch_patch_fetch(PyObject *module, size_t package)
 	patch_points(module, points[package == PADDLE], ARRAY_COUNT(points[0]));
 }
 
-/* _pin_memory_loop() is the whole life of the thread. */
+/* Wraps _pin_memory_loop(), which is all that a thread that pins batches does. */
 static PyObject *on_pinning(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_get() : NULL;

@@ -44,7 +44,7 @@ static struct {
 
 static py_fast backward_call;
 
-/* As call_part(), without a tuple and a dict: those are in many cache lines. */
+/* Does what call_part() does without tuple and dict, which would touch many more cache lines. */
 static OFTEN PyObject *on_fast_backward(PyObject *function, PyObject *const *args, size_t count,
 					PyObject *names)
 {
@@ -60,7 +60,7 @@ static OFTEN PyObject *on_fast_backward(PyObject *function, PyObject *const *arg
 	return result;
 }
 
-/* Lets calls of the function itself begin here. Returns false if this CPython cannot. */
+/* Makes calls of a Python function run on_fast_backward(). False: this CPython cannot do that. */
 static bool enter_backward(PyObject *module, const char *name)
 {
 	OWNED PyObject *function = py.PyVectorcall_Function ? api_get_named(module, name) : NULL;
@@ -83,7 +83,7 @@ void training_patch(PyObject *module, size_t row)
 		patch_note(points[row].module, name, true);
 }
 
-/* A closure runs the forward and the backward pass. */
+/* Wraps the closure that step() gets, which runs the forward and the backward pass. */
 static PyObject *on_closure(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	return call_part(DLPROF_PART_MAX, original, args, kwargs);
@@ -103,7 +103,7 @@ static PyObject *wrap_closure(PyObject *closure)
 	return py.PyCFunction_NewEx(&closure_method, closure, NULL);
 }
 
-/* Returns new (args, kwargs); NULL: the old ones stay. */
+/* Wraps the closure among a step()'s arguments. Returns new (args, kwargs); NULL: as before. */
 static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 {
 	const bool is_first = py.PyTuple_Size(args) > 1;
@@ -120,12 +120,12 @@ static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 			return NULL;
 		return replaced ? py.PyTuple_Pack(2, replaced, kwargs) : NULL;
 	}
-	/* Nobody else has a call's keywords, so they are changed in place. */
+	/* A call's keywords belong to that call alone, so they can be changed in place. */
 	py.PyDict_SetItemString(kwargs, "closure", wrapped);
 	return NULL;
 }
 
-/* Both hooks are called with the optimizer and the arguments of its step(), a tuple and a dict. */
+/* Is called by both hooks, with the optimizer and its step()'s arguments (a tuple and a dict). */
 static OFTEN PyObject *on_step(PyObject *hook, PyObject *const *args, size_t count, PyObject *names)
 {
 	PyObject *changed = NULL;
@@ -149,7 +149,7 @@ static OFTEN PyObject *on_stepped(PyObject *hook, PyObject *const *args, size_t 
 	return py.none;
 }
 
-/* torch.compile refuses C functions in a hook, so it gets one of Python's to trace. */
+/* torch.compile refuses a C function as a hook, so the hooks are Python functions. */
 static const char hooks_text[] = "def begins(optimizer, args, kwargs):\n"
 				 " if not compiles():\n"
 				 "  return begin(optimizer, args, kwargs)\n"
@@ -157,8 +157,8 @@ static const char hooks_text[] = "def begins(optimizer, args, kwargs):\n"
 				 " if not compiles():\n"
 				 "  return end(optimizer, args, kwargs)\n";
 
-static PyObject *hook_names; /* globals of the hooks; NULL: there are none yet */
-static PyObject *compiles;   /* torch.compiler's function, once imported */
+static PyObject *hook_names; /* globals of the hooks; NULL: they are not made yet */
+static PyObject *compiles;   /* torch.compiler's function that says if it compiles, or NULL */
 
 /* Also replaces the function of an older name, which warns. */
 void training_patch_compiler(PyObject *module, size_t row)
@@ -169,7 +169,7 @@ void training_patch_compiler(PyObject *module, size_t row)
 	py.PyErr_Clear();
 }
 
-/* Before torch.compiler is imported, and in 2.0 and 2.1, torch._utils tells what is compiled. */
+/* Makes the hooks' globals. Until torch.compiler is imported, torch._utils says if it compiles. */
 static PyObject *make_names(void)
 {
 	static PyMethodDef begin = {"begin", (py_wrapper)(void (*)(void))on_step,
@@ -217,7 +217,7 @@ void training_patch_optimizer(PyObject *module, size_t row)
 	api_clear_run();
 }
 
-/* torch.compile makes such an object of each optimizer in what it compiles. */
+/* Wraps the class of which torch.compile makes an object for each optimizer that it compiles. */
 static PyObject *on_compiled(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	training_optimizer_compiled();

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.h - points that divide a training's step: training.def, and optimizers' global hooks.
- *
- * torch.compile, schedulers and accelerate inspect torch.nn and optimizers, so nothing there is
- * wrapped.
+ * training.h - wraps functions that divide a training's step (training.def), and sets optimizers'
+ * global hooks. Nothing in torch.nn or torch.optim is wrapped, since torch.compile, schedulers and
+ * accelerate inspect what is there.
  */
 #pragma once
 
@@ -22,7 +21,7 @@ void training_patch(PyObject *module, size_t row);
 /* Sets optimizers' global hooks, which PyTorch has since 2.0. */
 void training_patch_optimizer(PyObject *module, size_t row);
 
-/* Asks torch.compiler, and no longer a slower function, whether a hook is being compiled. */
+/* Makes the hooks ask torch.compiler whether they are compiled, in place of a slower function. */
 void training_patch_compiler(PyObject *module, size_t row);
 
 /* Notices optimizers that torch.compile is about to compile. */
