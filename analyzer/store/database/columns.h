@@ -2,7 +2,8 @@
 /*
  * columns.h - the columns of t_batch and of the tables with its key, as in schema.sql.
  *
- * KEY: identifies the row. SEEN: known at delivery. LOADED: known when the batch was loaded.
+ * Columns in KEY identify the row. Those in SEEN are known at delivery, those in LOADED once the
+ * batch was loaded.
  */
 #pragma once
 
@@ -61,7 +62,7 @@
 	X(h2d_ns)                                                                                  \
 	X(h2d_bytes)
 
-/* Known seconds after the delivery, when the GPU's records are complete. t_gpu_step has more. */
+/* Columns known seconds after the delivery, when the GPU's records are there (see t_gpu_step). */
 #define BATCH_GPU(X)                                                                               \
 	BATCH_COPIED(X)                                                                            \
 	X(gpu_busy_ns)                                                                             \
@@ -86,7 +87,7 @@
 	X(gap_host_ns)                                                                             \
 	X(gap_other_ns)
 
-/* Calls of the training thread; NULL if that thread is unknown. */
+/* Calls of the thread that trains; NULL if it is unknown which thread trains. */
 #define GPU_CALL_TRAINING(X)                                                                       \
 	X(sync_ns)                                                                                 \
 	X(copy_ns)                                                                                 \
@@ -125,7 +126,7 @@
 	X(other_ns, BATCH_OTHER_SQL)                                                               \
 	X(cpu_ns, "cpu_ns")                                                                        \
 	X(transfer_ns, "transfer_ns")                                                              \
-	X(queue_ns, "ready_ns") /* from the end of the load until next() was called */             \
+	X(queue_ns, "ready_ns") /* time that a finished batch waited for its next() */             \
 	X(receive_ns, "receive_ns")                                                                \
 	X(hol_ns, "hol_ns")                                                                        \
 	X(open_count, "open_count")                                                                \

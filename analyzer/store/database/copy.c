@@ -94,7 +94,7 @@ static int copy_log(const char *path, const struct door *door, const char *copy)
 	return r;
 }
 
-/* Copies the log first, so its copy is complete when the file `copy` appears. */
+/* Copies the log first, so that both are complete once the file `copy` appears. */
 static int try_copy(const char *path, const char *copy)
 {
 	char wal_copy[PATH_MAX + 8], part[PATH_MAX + 8];

@@ -26,7 +26,7 @@
 #define BUSY_MS          2000
 #define CHECKPOINT_PAGES 1000 /* SQLite's own default */
 
-/* Says if the tables are missing because they were in the log, which is missing. */
+/* Returns true if the tables are missing because they were in a write-ahead log that is gone. */
 static bool lacks_log(struct db *db)
 {
 	int64_t tables = -1;
@@ -137,7 +137,7 @@ static int open_copy(const char *path, const struct stat *file, struct db **ret_
 	return r;
 }
 
-/* Says if the file's place may be why, such as a network file system without locks. */
+/* Returns true if the error may be due to the file's place, such as a network file system. */
 static bool is_of_place(int error)
 {
 	return error == -ENOENT || error == -EROFS || error == -EACCES || error == -EIO ||
@@ -224,12 +224,12 @@ int db_open_read(const char *path, struct db **ret_db)
 	const bool is_whole = r == 0 && !door.has_journal && !door.is_logged &&
 			      open_whole(path, &door, ret_db) == 0;
 
-	/* Closing the door would release SQLite's locks, so it is closed before. */
+	/* SQLite comes after this: closing the door releases all locks of the file. */
 	door_close(&door);
 	return r < 0 || is_whole ? r : open_in_place(path, &door, ret_db);
 }
 
-/* A file with tables is checked to be ours before anything is written. */
+/* Prepares writing. Before anything is written, a file with tables is checked to be dlprof's. */
 static int prepare_write(struct db *db, bool is_logged)
 {
 	int64_t tables, version = DB_SCHEMA_VERSION, id = 0;
@@ -345,7 +345,7 @@ void db_close(struct db *db)
 {
 	if (!db)
 		return;
-	/* An open transaction is lost anyway, and would prevent the log's removal. */
+	/* Nobody will commit an open transaction, and it would keep the log from being removed. */
 	if (db->writes && !sqlite3_get_autocommit(db->handle))
 		db_run(db, "ROLLBACK");
 	/* remove_log() fails while a reader is active, but most readers finish soon. */

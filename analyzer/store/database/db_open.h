@@ -16,7 +16,7 @@ int db_open_read(const char *path, struct db **ret_db);
 /* Opens for writing; makes file and tables if need be. -EPERM: the file belongs to another user. */
 int db_open_write(const char *path, struct db **ret_db);
 
-/* Gives `db` its full CPU time again. Call it after other databases were read. */
+/* Lets reading `db` take its full CPU time again. Call it after other databases were read. */
 void db_limit_renew(struct db *db);
 
 /* Empties the log. Until db_thaw(), new rows go only to the log. -EBUSY: a reader uses the log. */

@@ -146,7 +146,7 @@ static int look_beside(const char *path, const char *end, uid_t owner, int64_t *
 	return 0;
 }
 
-/* Says if another process has SQLite's lock for writing: the byte of sqlite.org/lockingv3.html. */
+/* Returns true if another process has SQLite's lock for writing (sqlite.org/lockingv3.html). */
 static bool is_being_written(int database)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_start = 0x40000001, .l_len = 1};
@@ -217,7 +217,7 @@ int door_look(const char *path, struct door *ret)
 {
 	int r = look_once(path, ret);
 
-	/* A process that begins or ends writing may cause a refusal for a moment. */
+	/* A process that just begins or ends writing may make the files look wrong for a moment. */
 	for (int tries = 1; r == -EUCLEAN && tries < MOST_LOOKS; tries++) {
 		door_close(ret);
 		poll(NULL, 0, LOOK_PAUSE_MS);
@@ -241,7 +241,7 @@ int door_open_log(const char *path, const struct door *door)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Says if a journal has a header. SQLite plays such a journal back if no other process writes. */
+/* Returns true if a journal has a header: SQLite would play it back if no other process writes. */
 static bool is_hot(const char *journal)
 {
 	int fd = open(journal, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -21,11 +21,11 @@ void guard_limit(struct db *db, const struct stat *file);
 /* Lets reading `db` take its full CPU time again, after other databases were read. */
 void guard_renew(struct db *db);
 
-/* Says if the CPU time is used up. Ask before each statement: short ones are never interrupted. */
+/* Returns true if the CPU time is used up. Ask before each statement: short ones run on. */
 bool guard_is_spent(const struct db *db);
 
 /* Returns -EBADMSG if a table in the file is not a plain table. */
 int guard_check_read(struct db *db);
 
-/* Like guard_check_read(), but also -EBADMSG if a write would run code of the file's author. */
+/* Does the same, but also returns -EBADMSG if a write would run code that the file contains. */
 int guard_check_write(struct db *db);

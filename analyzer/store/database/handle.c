@@ -20,7 +20,7 @@ int db_errno(int sqlite_result)
 
 	if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE)
 		return 0;
-	/* SQLite's code does not tell that the door refused a file. */
+	/* Whether the door refused a file cannot be seen in SQLite's error code. */
 	if (door_take_refusal())
 		return -EUCLEAN;
 	switch (result) {

@@ -26,7 +26,7 @@ const char *meta_key(enum meta meta)
 	return metas[meta].key;
 }
 
-/* A device's key is like "gpu.12". */
+/* Returns true for the key of a device, such as "gpu.12". */
 static bool is_device(const char *key)
 {
 	const size_t begin = strlen("gpu."), digits = strspn(key + begin, "0123456789");

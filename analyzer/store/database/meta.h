@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* meta.h - the keys of the table `meta`, facts about the whole run, and how to read them. */
+/* meta.h - names the keys of the table `meta`, facts about the whole run, and reads them. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ enum meta meta_find(const char *key);
 
 bool meta_is_noted(enum meta meta);
 
-/* Says how --redact treats a key's value; the value of an unknown key is hidden. */
+/* Returns how --redact prints a key's value. The value of an unknown key is hidden. */
 enum redact_kind meta_redact_kind(const char *key);
 
 /* Where meta_read() puts a value: at `offset` in a struct, a `char *` or `int64_t` by key. */

@@ -14,7 +14,7 @@
 
 static bool is_on;
 
-/* A redacted name and the word that replaces it; never freed. */
+/* A name that --redact hides, and the word that is printed for it. Never freed. */
 struct name {
 	enum redact_kind kind;
 	const char *text;
@@ -24,7 +24,7 @@ struct name {
 static void *names; /* tree for tsearch(3), by kind and text */
 static size_t counts[REDACT_MAX];
 
-/* Names of hosts are replaced inside free text, too. */
+/* Names of hosts, which are replaced inside free text, too. */
 static struct name **hosts;
 static size_t host_count;
 
@@ -60,7 +60,7 @@ static void remember_host(struct name *name)
 		hosts[host_count++] = name;
 }
 
-/* Returns `word`, or if that is NULL, the kind's next word; NULL: no memory. */
+/* Returns the word for a name: `word` or, if that is NULL, the kind's next one. NULL: no memory. */
 static const char *word_for(enum redact_kind kind, const char *text, const char *word)
 {
 	const struct name wanted = {.kind = kind, .text = text};

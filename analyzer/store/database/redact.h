@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 enum redact_kind {
-	REDACT_NOT,     /* not a name: a key, or a word of dlprof's own */
+	REDACT_NOT,     /* no name, so printed: a key, or a word that dlprof chose */
 	REDACT_TEXT,    /* free text; paths, quoted strings and known hosts in it are hidden */
 	REDACT_CALL,    /* "read /a/path": the path is hidden */
 	REDACT_COMMAND, /* printed as "program arguments-1" */
@@ -22,18 +22,18 @@ enum redact_kind {
 	REDACT_RUN,
 	REDACT_HOST,
 	REDACT_JOB,
-	REDACT_PEER, /* "10.0.0.7:443", a path, or a word of dlprof's own */
+	REDACT_PEER, /* "10.0.0.7:443", a path, or a word that dlprof chose */
 	REDACT_MARK,
 	REDACT_OTHER, /* hidden unless it is a number */
 	REDACT_MAX
 };
 
-/* Begins to redact. Until then, the functions below return texts unchanged. */
+/* Turns --redact on. Until then, redact() returns texts as they are. */
 void redact_begin(void);
 bool redact_is_on(void);
 
 /* Returns what is printed for `text` (may be NULL). It is valid as long as `text`. */
 const char *redact(enum redact_kind kind, const char *text);
 
-/* For the view `meta`, call meta_redact_kind() instead: there, the kind depends on the key. */
+/* Returns how a column is printed. In the view `meta` the key decides: meta_redact_kind(). */
 enum redact_kind redact_kind_of_column(const char *view, const char *column);

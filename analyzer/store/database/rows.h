@@ -12,7 +12,7 @@
 #include "store/database/redact.h"
 #include "store/database/run.h"
 
-/* Declares a statement that is finalized at the end of its block. Initialise it with NULL. */
+/* The type of a statement that is finalized at the end of its block. Initialise it with NULL. */
 #define ROWS __attribute__((cleanup(rows_done))) sqlite3_stmt
 
 static inline void rows_done(sqlite3_stmt **stmt)
@@ -32,7 +32,7 @@ int rows_next(sqlite3_stmt *stmt);
 
 int rows_first(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format, ...);
 
-/* Returns true if the statement has a row; false also after an error. */
+/* Returns true if the query has a row; false also after an error. */
 bool rows_any(struct db *db, const char *sql);
 
 int rows_number(struct db *db, const char *sql, int64_t *ret);
@@ -45,7 +45,7 @@ int rows_number(struct db *db, const char *sql, int64_t *ret);
 int rows_list(struct db *db, const char *sql, int64_t value, size_t size,
 	      int (*take)(sqlite3_stmt *stmt, void *item), void *ret_items, size_t *ret_count);
 
-/* Reads all texts of a database: see redact.h. */
+/* Returns a text as it is to be printed. No other function reads texts of a database: redact.h. */
 static inline const char *rows_text(sqlite3_stmt *stmt, int i, enum redact_kind kind)
 {
 	return redact(kind, (const char *)sqlite3_column_text(stmt, i));
@@ -84,7 +84,7 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 	return value < 0 ? -1 : value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
-/* Table `part` of loaders with batches, by an index search for each. Its last row is NULL. */
+/* A table `part` of loaders that have batches, found by index searches. Its last row is NULL. */
 #define ROWS_LOADERS                                                                               \
 	"WITH RECURSIVE part(loader_id) AS (SELECT MIN(loader_id) FROM t_batch UNION ALL"          \
 	"  SELECT (SELECT MIN(b.loader_id) FROM t_batch b WHERE b.loader_id > part.loader_id)"     \
@@ -117,7 +117,7 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 			start ROWS_EACH ROWS_TASK end                                              \
 	}
 
-/* Sums need an order only with a LIMIT, where it decides which batches are left out. */
+/* The same for sums. Only a LIMIT needs an order, which decides which batches are left out. */
 #define ROWS_SUMS(start, end)                                                                      \
 	{                                                                                          \
 		ROWS_PARTS(start, end), start ROWS_EACH end, start ROWS_EACH end                   \
@@ -130,7 +130,7 @@ struct rows_range {
 
 struct rows_range rows_range(const struct batch_filter *filter);
 
-/* Prepares the form that suits loader and filter. Finalize *ret_stmt also after an error. */
+/* Prepares the form that fits loader and filter. Finalize *ret_stmt also after an error. */
 int rows_of_batches(struct db *db, const char *const sql[ROWS_FORMS],
 		    const struct batch_filter *filter, sqlite3_stmt **ret_stmt);
 

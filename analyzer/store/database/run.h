@@ -11,7 +11,7 @@
 #include "store/database/columns.h"
 #include "store/database/db.h"
 
-/* UNKNOWN becomes NAN. */
+/* Returns the value as a double; NAN for UNKNOWN. */
 static inline double query_known(int64_t value)
 {
 	return value == UNKNOWN ? NAN : (double)value;
@@ -93,7 +93,7 @@ struct loader_info {
 	char place[96];  /* "train.py:41 in main"; "": unknown */
 };
 
-/* -1: no limit. */
+/* Chooses batches of a loader. -1: no limit. */
 struct batch_filter {
 	int64_t loader_id;
 	int64_t epoch;
@@ -106,7 +106,7 @@ static inline struct batch_filter batch_filter_all(int64_t loader_id)
 	return (struct batch_filter){.loader_id = loader_id, .epoch = -1, .first = -1, .last = -1};
 }
 
-/* UNKNOWN if the column has no value in any batch. */
+/* Sums over loads; UNKNOWN: no batch has a value. */
 struct load_totals {
 	int64_t load_count;
 	int64_t decode_seen_count;

@@ -67,7 +67,7 @@ static const char INSERT_VIEW_SQL[] =
 	" NULL AS before_ns, NULL AS backward_ns, NULL AS between_ns, NULL AS optimizer_ns,"       \
 	" NULL AS save_ns"
 
-/* A table without `column` is empty. If it has the column `sign`, `lent` takes its place. */
+/* To a reader, a table without `column` looks empty, or (if it has `sign`) like the view `lent`. */
 static const struct {
 	const char *table, *column, *sign, *lent;
 } NEWER[] = {
@@ -139,7 +139,7 @@ static int insert_view(void *context, const char *name, const char *sql)
 	return db_errno(sqlite3_reset(stmt));
 }
 
-/* Writes views as rows, since each CREATE VIEW would parse all other views again. */
+/* Makes views by rows of sqlite_schema, as each CREATE VIEW would parse all views again. */
 static int insert_views(struct db *db)
 {
 	sqlite3_stmt *stmt = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.h - makes or upgrades the tables and views of schema.sql, or lends them to a reader. */
+/* schema.h - makes or upgrades tables and views of schema.sql, or lends them to a reader. */
 #pragma once
 
 #include <stdint.h>
@@ -11,7 +11,7 @@ int schema_create(struct db *db);
 /* Upgrades a database of an older `version` to DB_SCHEMA_VERSION. */
 int schema_upgrade(struct db *db, int64_t version);
 
-/* Adds empty tables and columns that an older version lacks, for this connection only. */
+/* For this connection only, adds (empty) what the database, of an older version, lacks. */
 int schema_lend(struct db *db);
 
 /* Makes the view `name` of schema.sql for this connection: views in the file are never run. */

@@ -12,19 +12,19 @@
 	"SELECT " BATCH_COLUMNS(NAME) BATCH_COPIED(NAME) BATCH_OTHER_SQL " FROM t_batch"
 static const char *const BATCHES_SQL[ROWS_FORMS] = ROWS_ORDERS(SELECT_BATCH, "");
 
-/* Sorted by task, like the table: the query's time depends on ?2 and not on the run's length. */
+/* Sorted by task, as the table is, so that the time does not grow with the run, only with ?2. */
 static const char NEWEST_SQL[] =
 	SELECT_BATCH " WHERE loader_id = ?1 AND batch IS NOT NULL ORDER BY epoch DESC, task DESC"
 		     " LIMIT ?2";
 
-/* The sum of floats does not overflow, and is NULL if nothing was observed. */
+/* A sum of floats cannot overflow. It is NULL if nothing was observed. */
 #define SUM(name, sql)	  ", SUM(" #name " * 1.0)"
 #define COLUMN(name, sql) ", " sql " AS " #name
 static const char *const TOTALS_SQL[ROWS_FORMS] = ROWS_SUMS(
 	"SELECT COUNT(load_ns), COUNT(decode_ns)" LOAD_SUMS(SUM)
 	" FROM (SELECT batch" LOAD_SUMS(COLUMN) " FROM t_batch", ")");
 
-/* The first 65,536 loads are enough to compare workers. */
+/* Counts loads and bytes of each worker, over 65,536 loads, which are enough to compare workers. */
 static const char *const READS_SQL[ROWS_FORMS] = ROWS_ORDERS(
 	"SELECT worker_id, COUNT(read_bytes), SUM(read_bytes * 1.0)"
 	" FROM (SELECT * FROM (SELECT worker_id, read_bytes FROM t_batch",

@@ -38,6 +38,6 @@ int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers
 int batch_flights(struct db *db, const struct batch_filter *filter, struct flight_load *ret_loads,
 		  size_t *ret_count);
 
-/* The parts of a load, or of many; NAN: not observed, as always batch_times().blocked_ns. */
+/* Return the parts of a load, or of many. NAN: not observed; one load's blocked_ns never is. */
 struct load_times batch_times(const struct batch_record *record);
 struct load_times batch_totals_times(const struct load_totals *totals);

@@ -43,7 +43,7 @@ static void read_neighbours(const char *text, struct share *share)
 	}
 }
 
-/* Adds a neighbour for what known ones do not use: short-lived programs, other containers. */
+/* Adds a neighbour for cores that no known program uses: short-lived programs, other containers. */
 static void add_unseen(double other_cores, double own_share, struct share *share)
 {
 	double ran = other_cores;
@@ -76,7 +76,7 @@ void cores_read(const struct run_info *run, struct batch_series *series)
 	read_neighbours(run->neighbours, &series->share);
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
-	/* Other programs may use the cores that the run's CPU limit keeps it from. */
+	/* Cores that its CPU limit denies to the run may be used by others without harm. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
 }

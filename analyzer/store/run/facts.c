@@ -18,7 +18,7 @@
 #define SPREAD_ALIKE  0.9 /* batches have equal bytes if this share of them does */
 #define FILE_SMALL    0.1 /* a file is small if fewer bytes than this part of the mean are read */
 #define FILES_MOST    0.8
-#define FAULT_MOST_NS 1e8 /* a page from storage comes sooner; longer waits are for other things */
+#define FAULT_MOST_NS 1e8 /* longer page faults wait for something other than storage */
 
 static const char *const kind_names[LOAD_WAIT_MAX] = {
 #define WAIT_KIND(id, name, meaning) [LOAD_WAIT_##id] = name,
@@ -26,14 +26,14 @@ static const char *const kind_names[LOAD_WAIT_MAX] = {
 #undef WAIT_KIND
 };
 
-/* Sums floats, which cannot overflow. */
+/* Times of all loads. Sums of floats cannot overflow. */
 static const char LOADS_SQL[] = "SELECT SUM(load_ns * 1.0), SUM(cpu_ns * 1.0),"
 				" SUM(blocked_ns * 1.0) FROM t_batch WHERE load_ns IS NOT NULL";
 
 static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_bytes) FROM t_made"
 			       " GROUP BY loader_id";
 
-/* Looks at the images of the first loads only. The last batch of an epoch may be smaller. */
+/* How the number of images varies, in the first loads whose batches are as large as the largest. */
 static const char SPREAD_SQL[] =
 	"WITH most AS (SELECT MAX(batch_bytes) AS bytes FROM t_made WHERE loader_id = ?1),"
 	" one AS (SELECT samples, decode_count * 1.0 / samples AS images FROM t_batch"
@@ -111,7 +111,7 @@ static enum load_wait_kind kind_of(const char *name)
 	return LOAD_WAIT_OTHER;
 }
 
-/* Page faults took at most the measured time, without waits for cores. */
+/* Limits the time of page faults: they cannot have taken time in which loads waited for a core. */
 static void bound_faults(struct load_facts *ret)
 {
 	double *ns = &ret->wait_ns[LOAD_WAIT_FAULT];
@@ -127,8 +127,8 @@ static void add_faults(const struct tally *tally, struct load_facts *ret)
 }
 
 /*
- * Takes waits of loads that raised out of the tallies. `blocked_ns` has only loads that made a
- * batch, and no waits in page faults.
+ * Reduces the tallies of waits by those of loads that raised an exception. `blocked_ns` has only
+ * waits of loads that made a batch, but none in page faults.
  */
 static void leave_out_failed(double blocked_ns, struct load_facts *facts)
 {
@@ -243,7 +243,7 @@ struct decoded {
 	bool is_video;
 };
 
-/* Sums pixels and images. Formats without a width class are only unpacked: `pixels` is bytes. */
+/* Sums pixels and images. Formats without a width class are no images: their `pixels` are bytes. */
 static int read_decoded(struct db *db, struct decoded *ret)
 {
 	struct tally_list list;
@@ -310,7 +310,7 @@ static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, siz
 	return r;
 }
 
-/* Leaves out small files, such as a vocabulary. */
+/* Describes the files that were read, except small files, such as a vocabulary. */
 static void note_files(const struct tally_list *list, double bytes, struct load_facts *ret)
 {
 	double most_bytes = 0, opens = 0;
@@ -332,7 +332,7 @@ static void note_files(const struct tally_list *list, double bytes, struct load_
 		ret->files.count = 0;
 }
 
-/* Reads how often the file that was opened most often was opened for each sample. */
+/* Reads how often files were opened: the one opened most often, for each sample. */
 static int read_files(struct db *db, double samples, struct load_facts *ret)
 {
 	struct tally_list list;

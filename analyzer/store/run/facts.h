@@ -7,7 +7,7 @@
 
 struct db;
 
-/* Reads facts. Only a batch's size and reads depend on the filter. NAN: an older run lacks it. */
+/* Reads the facts of a run. The filter is for sizes and reads only. NAN: an older run lacks it. */
 int load_facts_read(struct db *db, const struct batch_filter *filter, struct load_facts *ret);
 
 /* Returns the name of a kind in wait_kinds.def. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.c - reads GPU sums, devices' times and kernels. No file is trusted: see rows.h. */
+/* gpu.c - reads what the GPU did, and kernels. Values may be of any type or size: see rows.h. */
 #include "store/run/gpu.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define ANY_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
 
-/* In the order of struct gpu_sums. Without rows (version 1 or 2, imported runs), sums are NULL. */
+/* Columns in the order of struct gpu_sums. Versions 1 and 2, and imported runs, have no rows. */
 #define SUMS                                                                                       \
 	"SELECT COUNT(busy), SUM(step * 1.0), SUM(busy * 1.0), SUM(data * 1.0),"                   \
 	" SUM(MAX(0, h2d) * 1.0), SUM(MAX(0, sync) * 1.0), SUM(MAX(0, host) * 1.0),"               \
@@ -188,7 +188,7 @@ static int read_gaps(struct db *db, struct gpu_info *info)
 	return r < 0 ? r : 0;
 }
 
-/* A stranger's file may have names of any length. */
+/* The name of a kernel. A file made by a stranger may have names of any length. */
 static const char NAME_SQL[] = "SELECT substr(name, 1, 65536) FROM t_kernel WHERE id = ?1";
 
 static int read_names(struct db *db, struct gpu_info *info)
@@ -239,7 +239,7 @@ void gpu_info_done(struct gpu_info *info)
 	memset(info, 0, sizeof(*info));
 }
 
-/* The means are of floats, since a sum of integers could overflow. */
+/* Means of floats, since a sum of integers could overflow. */
 static const char MEANS_SQL[] =
 	"SELECT AVG(MAX(h2d_ns, 0) * 1.0), AVG(MAX(h2d_bytes, 0) * 1.0),"
 	" AVG(MAX(gpu_busy_ns, 0) * 1.0), AVG(MAX(gpu_idle_wait_ns, 0) * 1.0)"

@@ -30,7 +30,7 @@ struct gpu_info {
 #define X(id, type, member) type member;
 	GPU_FACTS(X)
 #undef X
-	bool is_upper_bound; /* as a whole graph is one operation */
+	bool is_upper_bound; /* busy times are upper bounds, as a whole graph is one operation */
 	int64_t gap_count;   /* gaps are times in which the GPU was not observed */
 	double gap_ns;       /* sum of the gaps that have an end */
 	char gap_why[GPU_WHY_BYTES]; /* reason of the longest gap, or of one that did not end */
@@ -43,11 +43,11 @@ int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
 void gpu_info_done(struct gpu_info *info);
 const char *gpu_kernel_name(const struct gpu_info *info, size_t kernel);
 
-/* Sums over batches; `busy_seen`: there is a batch in the filter whose busy time is known. */
+/* Sums over batches. `busy_seen`: the busy time of some batch in the filter is known. */
 int gpu_sums_read(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		  struct gpu_sums *ret_sums);
 
-/* Like gpu_sums_read(), but reads the rows even if there is a pack. */
+/* Does the same by reading all rows, even if there is a pack. */
 int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		   struct gpu_sums *ret_sums);
 
@@ -65,7 +65,7 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
 
-/* Means over those of a loader's first `most` batches that have the value; UNKNOWN: none has. */
+/* Means over a loader's first batches, those with a known value. UNKNOWN: no batch has one. */
 struct gpu_means {
 	int64_t h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns;
 };

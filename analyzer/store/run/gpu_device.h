@@ -10,8 +10,8 @@
 struct gpu_device {
 	int64_t number;
 	char name[GPU_DEVICE_BYTES]; /* name and place of the device; "": unknown */
-	double batch_count;          /* NAN, also below: unknown, or this is the only device */
-	double fed_count;            /* steps in which the host copied data of the loader to it */
+	double batch_count;          /* NAN (below, too): unknown, or this is the only device */
+	double fed_count;            /* number of steps in which it got data from the host */
 	double step_ns, busy_ns, idle_wait_ns, h2d_bytes, peer_bytes;
 };
 

@@ -9,7 +9,7 @@
 #include "store/database/meta.h"
 #include "store/database/rows.h"
 
-/* No drain writes more than these limits. What a stranger's file has above them is not read. */
+/* No drain writes more than this. If a file has more, the rest is not read. */
 #define MOST_FRAMES 50000
 #define MOST_STACKS 50000
 #define MOST_DEPTH  256
