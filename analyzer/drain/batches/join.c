@@ -60,14 +60,14 @@ static int find_known(struct join *join, struct stream *stream)
 	return r;
 }
 
-/* Returns true for a pool: task numbers go on over epochs, and workers' records have no epoch. */
+/* Returns true for a pool, whose task numbers go on over epochs, and whose loads have no epoch. */
 static bool is_pool(uint64_t key)
 {
 	return (key & (DLPROF_STREAM_LOCAL | DLPROF_STREAM_MARKS | DLPROF_STREAM_POOL)) ==
 	       DLPROF_STREAM_POOL;
 }
 
-/* Returns true if a pool's event does not know its epoch, or announces the stream's epoch. */
+/* Returns true if a pool's record may belong to this epoch: it names none, or begins this one. */
 static bool may_be(const struct stream *stream, const struct dlprof_event *event)
 {
 	if (event->generation == DLPROF_GENERATION_ANY)
@@ -75,7 +75,7 @@ static bool may_be(const struct stream *stream, const struct dlprof_event *event
 	return event->kind == DLPROF_EVENT_EPOCH && stream->generation == DLPROF_GENERATION_ANY;
 }
 
-/* Finds the event's stream, or makes one. claim() later moves a pool's load to its epoch. */
+/* Finds the record's stream, or makes one. claim() later moves a pool's load to its epoch. */
 static int find_stream(struct join *join, const struct dlprof_event *event,
 		       struct stream **ret_stream)
 {
@@ -165,7 +165,7 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
 		       : note_process(join, stream, segment, "main", UNKNOWN);
 }
 
-/* Notes that older iterators were left. Their last steps need no end, though they may go on. */
+/* Notes when older iterators were left: that ends their last steps, unless they go on. */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
 {
@@ -287,7 +287,7 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* Waits for other loaders are no part of the step. Another thread's sum says nothing. */
+	/* The step excludes waits for other loaders. The sum of another thread says nothing. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns
@@ -518,7 +518,7 @@ static void drop_done(struct join *join)
 	while (*link) {
 		struct stream *stream = *link;
 
-		/* A worker's last records may be read one round after the epoch was closed. */
+		/* The last records of workers may be read a round after the epoch was closed. */
 		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
 			*link = stream->next;
 			stream_free(stream);
@@ -537,7 +537,7 @@ static void keep_for_steps(const struct join *join)
 						   (int64_t)stream->entries[i].batch.begin_ns);
 }
 
-/* Makes a loader for loads whose EPOCH was lost or never written, or without a consumer. */
+/* Makes a loader for loads without an EPOCH record: it was lost, or no training takes them. */
 static int adopt(struct join *join, struct stream *stream)
 {
 	struct loader_row row = {
@@ -638,11 +638,11 @@ void join_release(const struct join *join, struct segment *segment)
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		struct ring *ring = &segment->rings[i];
 
-		/* A nearly full ring is released early. If the drain is killed now, its records are
-		 * lost. */
+		/* Records of a nearly full ring are given up before their rows are written, and are
+		 * lost if the drain is killed now. */
 		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
 			ring->release = ring->read;
-		/* Space that was published as free may be overwritten, so it must stay free. */
+		/* What was once given up may have been overwritten, so it stays given up. */
 		if (ring->release - ring->published > DLPROF_RING_CAPACITY)
 			ring->release = ring->published;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join.h - makes batches from records: joins a task's records of worker and consumer.
+ * join.h - makes batches of records: joins a task's records of its worker and its consumer.
  *
- * A record stays in its ring until its row is written, so a new drain can join again. A batch is
- * written when its step is over, and all rings were read once more: each load that ended before the
- * consumer asked is known then.
+ * A record stays in its ring until its row is written, so a new drain can join it again. A batch is
+ * written when its step is over and all rings were read once more: then all loads are known that
+ * ended before the consumer asked.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ int join_open(struct writer *writer, struct live *live, struct sampler *sampler,
 	      struct join **ret_join);
 void join_close(struct join *join);
 
-/* Takes a record: a callback of segment_read() with the join as `context`. */
+/* Takes a record. segment_read() calls this, with the join as `context`. */
 int join_take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
 	      struct dlprof_event *event);
 
@@ -34,7 +34,7 @@ void join_life_ended(struct join *join, const struct life *life);
 
 int join_finish(struct join *join);
 
-/* Sets what the rings may release. Call this for all segments before one is published. */
+/* Sets which records each ring needs no more. Call it for all segments before any is published. */
 void join_release(const struct join *join, struct segment *segment);
 
 void join_forget(struct join *join, const struct segment *segment);

@@ -17,9 +17,9 @@
 /* 1,000 samples give a share to 3 points: 1.96 * sqrt(0.25 / 1000) */
 #define ENOUGH     1000
 #define COST_PART  333
-/* CPU time to find interpreters, in addition to COST_PART */
+/* sampling may use so much CPU time more than COST_PART, to find interpreters */
 #define COST_AHEAD UINT64_C(20000000)
-/* a stack sample older than this gets no load or wait any more */
+/* a stack sample that is older than this waits no longer for its load or wait */
 #define EXPIRE_NS  UINT64_C(120000000000)
 /* a process that records nothing for this long is reported to hang */
 #define DOING_NS   UINT64_C(5000000000)
@@ -66,7 +66,7 @@ void sampler_close(struct sampler *sampler)
 	free(sampler);
 }
 
-/* xorshift64 */
+/* Returns a random number (xorshift64). */
 static uint64_t draw(struct sampler *sampler)
 {
 	sampler->random ^= sampler->random << 13;
@@ -122,7 +122,7 @@ static bool idles(const struct stack *stack)
 	       strcmp(file + length - (sizeof(queues) - 1), queues) == 0;
 }
 
-/* Finds a thread by its tid. Before 3.11 tids may be unknown; the main thread is the oldest. */
+/* Finds a thread by tid. If CPython (before 3.11) tells none, the oldest one is the main thread. */
 static const struct python_thread *thread_of(const struct python_sample *sample, uint32_t tid,
 					     int32_t pid)
 {
@@ -134,7 +134,7 @@ static const struct python_thread *thread_of(const struct python_sample *sample,
 	return NULL;
 }
 
-/* Returns the stack of the thread that holds the GIL; SEEN_NONE: no thread holds it, or `but`. */
+/* Returns the stack of the thread that holds the GIL; SEEN_NONE: no thread does, or `but` does. */
 static uint32_t holder_of(struct sampler *sampler, const struct python_thread *but)
 {
 	for (size_t i = 0; i < sampler->sample.count; i++) {
@@ -165,7 +165,7 @@ static void take_thread(struct sampler *sampler, struct target *target, uint32_t
 		booking_add(sampler->booking, sample);
 }
 
-/* A drain without a core samples late, so a sample stands for all time since the one before. */
+/* Returns the time for which a sample stands: since the one before, as a drain may sample late. */
 static uint32_t weight_of(uint64_t looked_ns, uint64_t now, uint64_t every_ns)
 {
 	if (!looked_ns || now - looked_ns < 2 * every_ns)
@@ -252,7 +252,7 @@ void sampler_look(struct sampler *sampler)
 		if (target_trains(&sampler->targets.list[i]) &&
 		    sampler->targets.list[i].due_ns <= now)
 			look_at_training(sampler, &sampler->targets.list[i], now);
-	/* A wake-up costs as much as a sample, so workers are sampled now if their turn is near. */
+	/* If the workers' turn is near, sample them now, as waking up once more costs as much. */
 	if (sampler->due_ns <= now + FAST_NS / 2)
 		look_at_workers(sampler, now);
 	sampler->cost_ns += cpu_ns() - begin;
@@ -425,7 +425,7 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 	return r;
 }
 
-/* Says why reading is denied: Yama's setting may let only tracers, or nobody, read a process. */
+/* Returns why reading is denied: by Yama, which may allow it to tracers only, or to nobody. */
 static const char *scope_words(void)
 {
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);

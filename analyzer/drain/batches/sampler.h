@@ -18,7 +18,7 @@ struct sampler;
 struct stream;
 struct entry;
 
-/* Without memory, or if sampling is off, *ret is NULL, which all functions accept. */
+/* Opens a sampler. *ret is NULL, which all functions accept, if sampling is off. */
 void sampler_open(struct sampler **ret);
 void sampler_close(struct sampler *sampler);
 
@@ -28,7 +28,7 @@ int sampler_wait_ms(const struct sampler *sampler, int most_ms);
 
 void sampler_look(struct sampler *sampler);
 
-/* Takes a record. Records must come in the order in which they are read. */
+/* Takes a record. Give it all records, in the order in which they are read. */
 void sampler_take(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
 		  const struct dlprof_event *event);
 
@@ -45,6 +45,6 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream,
 /* Writes what was sampled. `is_last`: no more samples will come. */
 int sampler_write(struct sampler *sampler, struct writer *writer, bool is_last);
 
-/* Call sampler_written() after a commit, sampler_rewind() after a rollback. */
+/* Drop what was written, after a commit, or write it again, after a rollback. */
 void sampler_written(struct sampler *sampler);
 void sampler_rewind(struct sampler *sampler);

@@ -4,11 +4,11 @@
 #include "drain/batches/stream.h"
 #include "drain/gpu/gpu_join.h"
 
-/* After this time a batch is written without its load, whose record is too late. */
+/* after this time a batch is written even if the record of its load has not come */
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 
-/* After this time, a batch whose worker ended is lost. If delivered later, it gets a full row. */
+/* after this time a batch whose worker ended counts as lost (a later delivery mends its row) */
 #define ABANDON_NS     UINT64_C(30000000000)
 #define ABANDON_ROUNDS 80
 
@@ -83,7 +83,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		values->fetch_ns = (int64_t)batch->fetch_ns;
 		values->fetch_cpu_ns = (int64_t)batch->fetch_cpu_ns;
 	}
-	/* The time of freeing is complete when the record that ends the step was read. */
+	/* How long freeing took is known once the record that ends the step was read. */
 	if (entry->free_ns || (entry->stepped && batch->fetch_count != UINT32_MAX))
 		values->free_ns = (int64_t)entry->free_ns;
 	if (!entry->stepped)
@@ -103,7 +103,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		fill_parts(&entry->parts, values);
 }
 
-/* The transfer begins at the load's end or, if that is later, when the consumer asks. */
+/* Sets the length of the transfer, from the load's end or (if later) the consumer's request. */
 static void fill_transfer(const struct entry *entry, struct batch_values *values)
 {
 	const struct dlprof_batch *batch = &entry->batch.batch;
@@ -115,7 +115,7 @@ static void fill_transfer(const struct entry *entry, struct batch_values *values
 		values->transfer_ns = (int64_t)(batch->arrive_ns - begin_ns);
 }
 
-/* qdepth counts this batch, too. hol_ns is the wait while only later batches were finished. */
+/* Sets qdepth (with this batch) and hol_ns, the wait while only later batches were finished. */
 static void fill_queue(const struct stream *stream, const struct entry *entry,
 		       struct batch_values *values)
 {
@@ -237,7 +237,7 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
-/* Returns true if both limits are exceeded: a round takes 0.5 s, or 2 ms under load. */
+/* Returns true if the entry is older than both limits, as a round takes 0.5 s, or 2 ms if busy. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {
@@ -252,7 +252,7 @@ static bool is_left_over(const struct join *join, const struct stream *stream,
 		return true;
 	if (entry->abandoned && is_older(join, entry, ABANDON_ROUNDS, ABANDON_NS))
 		return true;
-	/* In an ordered stream, a batch that was passed over had an exception. */
+	/* If batches come in order, one that was passed over had raised an exception. */
 	return stream->in_order && stream->has_last && entry->task < stream->last_task;
 }
 
@@ -271,7 +271,7 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 	       is_older(join, entry, PATIENCE_ROUNDS, PATIENCE_NS);
 }
 
-/* Returns the next complete batch in order of delivery: fill_queue() must see later ones only. */
+/* Returns the next batch in order of delivery, as fill_queue() must see only later ones. */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
 {

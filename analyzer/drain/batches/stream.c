@@ -21,7 +21,7 @@ struct entry *entry_find(struct stream *stream, uint32_t task)
 	return NULL;
 }
 
-/* Moves all entries to the front if there is enough room, or reallocates them. */
+/* Makes room for an entry: moves all to the front of the array, or allocates a larger one. */
 static int make_room(struct stream *stream)
 {
 	bool enough = stream->room && stream->room >= stream->count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.h - the join's data in memory: epochs of loaders, and their unfinished tasks. */
+/* stream.h - holds the join's data: the epochs of loaders, each with its unfinished tasks. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,10 +20,10 @@ struct entry {
 	uint32_t task;
 	bool loaded, delivered;
 	bool stepped;   /* step_end_ns and waited_end_ns are known */
-	bool over;      /* step_end_ns and waited_end_ns will stay unknown */
+	bool over;      /* step_end_ns and waited_end_ns will never be known */
 	bool abandoned; /* the worker ended before the batch was delivered */
 	struct life loader;
-	uint32_t round; /* round in which the task's newest record was read */
+	uint32_t round; /* the drain's round in which the task's newest record was read */
 	uint64_t since_ns;
 	struct held load_held, batch_held;
 	struct dlprof_event load, batch;
@@ -37,7 +37,7 @@ struct entry {
 	struct dlprof_parts parts;
 };
 
-/* A program that marks loads but no batches must not fill the memory. */
+/* a stream has at most so many entries, as a program may mark loads, but no batches */
 #define STREAM_MOST ((size_t)16384)
 
 /* One epoch of one loader. Entries are sorted by task, with free room before the first. */
@@ -54,16 +54,16 @@ struct stream {
 	bool in_order;
 	bool order_unknown;
 	struct entry *entries;
-	/* entries in use; size of the allocation */
+	/* number of entries in use; number for which there is memory */
 	size_t count, capacity;
 	size_t room; /* free entries before `entries` */
-	/* has_last: the newest step is not over; last_*: its batch, and the ring of its thread. */
+	/* has_last: the newest step is not over; last_*: its batch, and the ring of its thread */
 	bool has_last;
 	uint32_t last_task;
 	struct ring *last_ring;
-	/* When the thread turned to another epoch (0: not), and its sum of waits then. */
+	/* when the thread turned to another epoch (0: not), and its sum of waits at that time */
 	uint64_t left_ns, left_waited_ns;
-	/* When the program dropped the iterator (0: not), and the sum of waits then. */
+	/* when the program dropped the iterator (0: not), and the sum of waits at that time */
 	uint64_t dropped_ns, dropped_waited_ns;
 	struct epoch_seen seen;
 	bool seen_more;          /* `seen` is newer than in the database */
@@ -76,7 +76,7 @@ struct join {
 	struct gpu_join *gpu;
 	struct live *live;
 	struct sampler *sampler;
-	struct stream *streams; /* newest first */
+	struct stream *streams; /* the newest one first */
 	uint32_t round;
 	uint64_t now_ns;
 	size_t rows;

@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 
-/* number of largest tallies to store, for kinds with any number of names */
+/* of kinds with any number of names, so many tallies are stored: the largest ones */
 #define KEEP_COUNT 256
 
 static const struct kind {
 	const char *name;
-	int first, count; /* first tally, and number of tallies; 0: the kind's names are fixed */
+	int first, count; /* index of the first tally; number of tallies, 0: the names are fixed */
 } kinds[DLPROF_TALLY_KIND_MAX] = {
 	[DLPROF_TALLY_DECODE] = {"decode", 0, 0},
 	[DLPROF_TALLY_STEP] = {"step", 0, 0},
@@ -24,7 +24,7 @@ static const struct kind {
 				 DLPROF_TALLY_KERNEL_COUNT},
 };
 
-/* Limits a value of a forged segment, as SUM() of it would overflow, which is an error. */
+/* Limits a value, as those of a forged segment could make SUM() overflow, which is an error. */
 static int64_t sane(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? INT64_MAX >> 12 : (int64_t)value;
@@ -117,7 +117,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* Writes the largest time that an unlisted name may have: the smallest tally's (Space-Saving). */
+/* Writes how long names without tallies took at most: as the smallest tally (Space-Saving). */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;

@@ -35,7 +35,7 @@ static bool is_of_run(const char *name, const char *run_id)
 	return same;
 }
 
-/* Returns true if a delivery was killed: the first bytes, which are written last, are zero. */
+/* Returns true if the first bytes, which are written last, are zero: a delivery was killed. */
 static bool has_no_head(const char *name)
 {
 	static const char none[16];
@@ -50,7 +50,7 @@ static bool has_no_head(const char *name)
 	return empty;
 }
 
-/* Says whose file it is. `first`: the name is reserved, so an empty file belongs to the run. */
+/* Returns whose file it is. `first`: the run reserved this name, so an empty file is the run's. */
 static enum owner whose(const char *name, bool first, const struct parcel *parcel)
 {
 	struct stat status;
@@ -102,7 +102,7 @@ static int write_copy(const char *from, int out)
 	return r;
 }
 
-/* Closes a copy, since some file systems report only at close() that the disk is full. */
+/* Closes a copy. Some file systems report only then that the disk is full. */
 static int close_copy(int out, int r)
 {
 	return close(out) < 0 && r == 0 ? -errno : r;

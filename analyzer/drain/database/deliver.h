@@ -20,7 +20,7 @@ struct parcel {
 	bool last;        /* an earlier delivery may be lost to make room */
 };
 
-/* `ret` has DELIVER_PATH bytes. After an error the earlier delivery remains, unless `last`. */
+/* Delivers; `ret` gets the path (DELIVER_PATH bytes). If !last, an error spares the old copy. */
 int deliver(const struct parcel *parcel, char *ret);
 
 /* Bytes of a database that are written last. An unfinished delivery lacks these bytes. */

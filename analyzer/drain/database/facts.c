@@ -143,7 +143,7 @@ struct process_row facts_process(const struct segment *segment)
 
 int64_t facts_loader(const struct segment *segment, uint32_t number)
 {
-	/* DLPROF_LOADER_RANGES + 1 wraps to 0, so that its loader gets the lowest number. */
+	/* For DLPROF_LOADER_RANGES, number + 1 wraps to 0: it gets the lowest id. */
 	return (int64_t)(segment->header->created_ns + (uint32_t)(number + 1));
 }
 

@@ -22,12 +22,12 @@
 #include "store/database/db_open.h"
 #include "store/run/query.h"
 
-/* A container that ends kills the drain unasked, so even a short run needs a delivery. */
+/* pauses between deliveries; the end of a container kills the drain, so the first comes soon */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
 #define PART_TIME 10 /* the pause is 1/10 of the time since the first delivery */
 
-/* On these, SQLite's locks may fail. Numbers: linux/magic.h, statfs(2), or the sources. */
+/* File systems on which SQLite's locks may fail; numbers of linux/magic.h, statfs(2) or sources. */
 static const struct {
 	uint32_t type;
 	const char *name;
@@ -162,7 +162,7 @@ void home_failed(struct home *home, int error)
 	bool had_bytes = has_bytes(home->target);
 
 	home->error = error;
-	/* No local copy is made for a locked database, soon to be free, or a removed one. */
+	/* Make no local copy if the database is locked, which will soon end, or was removed. */
 	if (home->is_local || error == -ENOMEM || (error == -EBUSY && home->was_open) ||
 	    access(home->target, F_OK) < 0)
 		return;
@@ -273,7 +273,7 @@ void home_stop(struct home *home)
 	home->due_ns = 0;
 }
 
-/* Removes the local database. The folder is checked, as its path may now mean other files. */
+/* Removes the local database, if its folder's path still means our folder. */
 static void clear(const struct home *home)
 {
 	static const char *const names[] = {

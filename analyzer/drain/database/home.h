@@ -3,8 +3,8 @@
  * home.h - decides where the database of a run is written.
  *
  * The database is written at the user's target, if that is local and can be written. Else it is in
- * the folder of segments, and copies are delivered every minute, more often at first, and at the
- * end. What cannot be delivered stays in the folder, which "DATABASE-segments" leads to.
+ * the folder of segments, and copies are delivered to the target every minute, more often at first,
+ * and at the end. What cannot be delivered stays there: "DATABASE-segments" leads to the folder.
  */
 #pragma once
 
@@ -38,12 +38,12 @@ void home_init(struct home *home, const char *target, const char *folder);
 
 int home_open(struct home *home, struct db **ret_db);
 
-/* Called when the database had an error and was closed; may move it to the folder. */
+/* May move the database to the folder. Call it when an error came and the database was closed. */
 void home_failed(struct home *home, int error);
 
 void home_committed(struct home *home, struct db *db);
 
-/* Writes where the database is; "" if it is at its target, or nowhere yet. */
+/* Writes into `text` where the database is; "": at its target, or nowhere yet. */
 void home_words(const struct home *home, char *text, size_t size);
 
 void home_stop(struct home *home);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gaps.h - times in which a process's GPU work is unknown.
+ * gaps.h - knows the times in which it is unknown what a process's GPUs did.
  *
- * Lost or impossible records have no place in time. If they are more than GAPS_DOUBT of a second's
- * records, a gap lasts from that second to the next sound one. Without the gap, the GPU would seem
- * idle.
+ * It is unknown when lost or impossible operations ran. If they are more than GAPS_DOUBT of a
+ * second's records, a gap lasts from that second to the next sound one. Without the gap, the GPU
+ * would seem idle.
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 
 enum gaps_kind {
 	GAPS_TOLD,    /* the process reported the gap; late records may undo it */
-	GAPS_DOUBTED, /* the drain found that records are not credible */
+	GAPS_DOUBTED, /* the drain found too many lost or impossible records */
 	GAPS_KIND_MAX,
 };
 
@@ -47,12 +47,12 @@ bool gaps_begin(struct gaps *gaps, enum gaps_kind kind, int64_t begin_ns);
 /* Ends the open gap; false: none is open. A gap that ends at or before its start is ignored. */
 bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap *ret_gap);
 
-/* Judges records up to when_ns, which are complete. Returns true if *ret_gap begins or ends. */
+/* Judges records since the last call, up to when_ns. Returns true if *ret_gap begins or ends. */
 bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_state *before,
 		const struct dlprof_gpu_state *now, struct gap *ret_gap, const char **ret_why);
 
-/* Returns true if no gap that is known so far touches this time. */
+/* Returns true if this time is outside of all gaps that are known so far. */
 bool gaps_spare(const struct gaps *gaps, int64_t begin_ns, int64_t end_ns);
 
-/* Returns true if an open gap that began before `end_ns` may still prove to be none. */
+/* Returns true if an open gap before `end_ns` may still be withdrawn. */
 bool gaps_may_spare(const struct gaps *gaps, int64_t end_ns);

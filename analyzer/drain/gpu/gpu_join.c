@@ -16,12 +16,12 @@
 #include "drain/gpu/gpu_rows.h"
 #include "drain/gpu/kernel_name.h"
 
-/* how long operations stay in memory, since a wait is recorded only when it ends */
+/* operations stay in memory so long, as the step to which they belong is recorded later */
 #define KEEP_NS 10000000000
 #define META_NS 2000000000
 /* after this many copies and waits without a kernel, CUPTI is taken to report no kernels */
 #define MANY_OTHERS 100
-/* a smaller share of the steps' time does not change a verdict */
+/* masked waits are reported from this share of the steps' time on, where they may matter */
 #define MASKED_LEAST 0.05
 
 #define NOT_LATE ((struct gap){INT64_MAX, 0})
@@ -35,14 +35,14 @@ struct process {
 	bool any_kernel;
 	size_t other_count;
 	struct gaps gaps;
-	int64_t complete_ns; /* all records up to this time were sent */
+	int64_t complete_ns; /* the process has sent all operations before this time */
 	int64_t newest_ns;
 	int64_t keep_ns; /* no later batch begins before this; INT64_MAX: unknown */
-	struct gap late; /* time before complete_ns in which operations came late */
+	struct gap late; /* time in which operations came that were before complete_ns */
 	struct gpu_seen seen;
 	struct kernel_name name;
 	struct gpu_ops ops;
-	struct gpu_batch *batches; /* unsorted: batches that wait, or may be written again */
+	struct gpu_batch *batches; /* batches that wait, or may be written again; unsorted */
 	size_t batch_count;
 	struct dlprof_gpu_state sums;
 	struct dlprof_gpu_state judged; /* copy of `sums` at the last gaps_judge() */
@@ -276,7 +276,7 @@ void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t b
 		process->keep_ns = begin_ns;
 }
 
-/* Returns false if operations are missing, as another user of CUPTI may have taken all records. */
+/* Returns false if operations in the step are missing, as if another tool had taken CUPTI. */
 static bool is_known(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -309,7 +309,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	return writer_meta(gpu->writer, META_CLOCK, "gpu");
 }
 
-/* Returns true if records of the step may still come: a host sends launches one step later. */
+/* Returns true if records of the step may still come, as launches are recorded a step later. */
 static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -319,7 +319,7 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 		gaps_may_spare(&process->gaps, batch->end_ns));
 }
 
-/* Writes steps with late operations again. Before `kept_ns`, operations are forgotten: a gap. */
+/* Writes steps with late operations again. Of times before `kept_ns` that is impossible: a gap. */
 static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
 {
 	struct gap late = process->late;

@@ -2,8 +2,8 @@
 /*
  * gpu_join.h - joins GPU operations with the batches in whose steps they ran.
  *
- * Operations come out of order and seconds late, so a step is measured when the process has said
- * that all operations before its end were sent. If a step stays incomplete, its GPU columns are
+ * Operations come out of order and seconds late, so a step is measured once the process has said
+ * that it sent all operations before the step's end. If it never does, the step's GPU columns are
  * NULL.
  */
 #pragma once
@@ -26,8 +26,8 @@ int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 /* Takes a batch that was delivered in this life of a process, and has a row. */
 int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct gpu_batch *batch);
 
-/* All batches of this life that are still to come begin at `begin_ns` or later. */
+/* Notes that no later batch of this life begins before `begin_ns`. */
 void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t begin_ns);
 
-/* Writes complete steps, after all rings were read. `finishing` also writes incomplete steps. */
+/* Writes steps that are complete, after all rings were read. `finishing`: also all others. */
 int gpu_join_round(struct gpu_join *gpu, bool finishing);

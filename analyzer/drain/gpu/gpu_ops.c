@@ -7,7 +7,7 @@
 
 #include "analysis/statistics/array.h"
 
-#define OPS_MOST ((size_t)1 << 20) /* largest number of operations in memory: 40 MB */
+#define OPS_MOST ((size_t)1 << 20) /* memory holds at most so many operations: 40 MB */
 
 void gpu_ops_done(struct gpu_ops *ops)
 {
@@ -21,7 +21,7 @@ static int compare_ops(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* Only the newest operations are unsorted, and those only a little. */
+/* Sorts by a merge, as only the newest operations are unsorted, and only a little. */
 int gpu_ops_sort(struct gpu_ops *ops)
 {
 	size_t fresh = ops->count - ops->sorted_count, i = ops->sorted_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_ops.h - operations of one process's GPUs that may still belong to a step. */
+/* gpu_ops.h - keeps the GPU operations of a process that may belong to a step not yet measured. */
 #pragma once
 
 #include <stdbool.h>

@@ -96,7 +96,7 @@ static int write_devices(struct writer *writer, const struct gpu_batch *batch,
 	return r;
 }
 
-/* Measures each part like a step. A part is idle while all devices are idle. */
+/* Measures each part of a step as if it were a step. It is idle while all devices are idle. */
 static int write_parts(struct writer *writer, const struct gpu_rows *what,
 		       const struct gpu_ops *all, const struct view *view)
 {
@@ -137,7 +137,7 @@ static int measure(struct gpu_devices *devices, struct view *view)
 				   view->devices, &view->device_count);
 }
 
-/* Measures twice if owners of kernels are unknown. *ret_is_doubtful: the results differ much. */
+/* Measures both ways if kernels may be a GPU loader's. *ret_is_doubtful: the two differ much. */
 static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
 {
 	const struct gpu_batch *batch = view->batch;

@@ -19,7 +19,7 @@ struct gpu_batch {
 	int64_t edges[GPU_PARTS + 1]; /* edges of the step's parts; the last one is 0: unknown */
 };
 
-/* Recorded kinds of GPU work; columns for other kinds are NULL. */
+/* What was recorded. Columns about anything else are NULL. */
 struct gpu_rows {
 	bool host; /* only the host's calls of libcudart are recorded */
 	bool with_kernels;

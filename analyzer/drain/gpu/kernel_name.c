@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Loads the C++ library on demand, as only runs with a GPU need it; else names stay mangled. */
+/* Returns the demangled name, or NULL. Loads the C++ library here, as few runs need it. */
 static char *demangle(const char *symbol)
 {
 	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};

@@ -43,7 +43,7 @@ struct booking_span {
 	uint64_t begin_ns, end_ns;
 	enum booking_from from;
 	enum line_phase phase;
-	int64_t loader_id; /* 0: not known yet, so the claim (LOAD or NOT_READY) is for now */
+	int64_t loader_id; /* 0: not known yet; such a LOAD or NOT_READY takes for the time being */
 };
 
 void booking_claim(struct booking *booking, const struct booking_span *span);
@@ -52,10 +52,10 @@ void booking_claim(struct booking *booking, const struct booking_span *span);
 void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
 		  uint64_t end_ns);
 
-/* Returns how many samples loads have for good, or how many other spans have. */
+/* Returns how many samples loads have taken for good, or (not `of_loads`) waits and steps. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);
 
-/* Books older samples that still wait: as what has them for the time being, or as LINE_OTHER. */
+/* Books older samples for good: to what has taken them for the time being, or as LINE_OTHER. */
 void booking_expire(struct booking *booking, uint64_t before_ns);
 
 /* Call booking_written() after the commit; else the samples are written again. */

@@ -13,14 +13,14 @@
 
 #define MOST_FRAMES 16384
 #define MOST_STACKS 8192
-#define MOST_PLACES (1 << 17) /* largest number of frames in all stacks together */
+#define MOST_PLACES (1 << 17) /* all stacks together have at most so many frames */
 #define BUCKETS     32768     /* a power of two above MOST_FRAMES and MOST_STACKS */
 #define ID_CHARS    21
 
 struct frame {
 	char *file, *name;
 	int32_t line;
-	int64_t id; /* id in the database; 0: not written yet */
+	int64_t id; /* the frame's id in the database; 0: not written yet */
 };
 
 struct kept {

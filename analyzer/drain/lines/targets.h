@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* targets.h - the processes of a run whose Python lines may be sampled. */
+/* targets.h - knows the processes of a run whose Python stacks may be sampled. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "drain/python/python.h"
 #include "drain/segments/segment.h"
 
-#define TARGET_ASKERS 2 /* noted threads of a process that take batches */
+#define TARGET_ASKERS 2 /* of a process, so many threads that take batches are sampled */
 
 struct target {
 	int32_t pid; /* process id in its records */
@@ -21,7 +21,7 @@ struct target {
 	uint64_t open_ns;   /* when to look for the interpreter again */
 	int tries;
 	uint32_t askers[TARGET_ASKERS];
-	uint64_t due_ns, looked_ns; /* next and last sample of the training thread */
+	uint64_t due_ns, looked_ns; /* when the training thread is sampled next, and was last */
 	uint64_t loaded_ns;
 	uint64_t moved_ns;
 	uint64_t seen_ns, told_ns; /* when its stack was last sampled, and last noted as stuck */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cores.h - measures the use of a run's cores by others: programs, other ranks, a hypervisor.
+ * cores.h - measures how much others use a run's cores: programs, other ranks, a hypervisor.
  *
- * It is the cores' busy time minus the CPU time of the run's recording processes. While a process
- * comes or goes, it is unknown.
+ * Others' use is the cores' busy time minus the CPU time of the run's recording processes. It is
+ * unknown while a process comes or goes.
  */
 #pragma once
 

@@ -18,19 +18,19 @@
 #define LEAST_NS  UINT64_C(500000000)
 #define MOST_NS   UINT64_C(4000000000)
 #define KNOWN_PART 4   /* the pause is 1/4 of the time observed so far */
-#define COST_PART 2000 /* readings may use 1/2000 of the time as CPU time */
-#define WORTH_NS  5e7  /* if others used less CPU time, no process is read */
+#define COST_PART 2000 /* readings may use a core for 1/2000 of the time */
+#define WORTH_NS  5e7  /* if other programs used less CPU time than this, nothing is read */
 #define ACTIVE    0.01 /* a process that uses less of a core is ignored */
 
 struct neighbour {
 	int32_t pid;
 	uint64_t start_ticks;
 	int64_t used_ns;
-	int64_t ran_ns, waited_ns; /* times of the first thread; -1: not read */
+	int64_t ran_ns, waited_ns; /* times of its main thread; -1: not read */
 	int kind;                  /* index in `kinds`, or a KIND_* */
-	/* The run's first process or another helper started this process; it does not record. */
+	/* started by the run's first process or by another helper, and records nothing */
 	bool is_helper;
-	double helped_ns; /* time that a helper ran, or could have run, between two readings */
+	double helped_ns; /* time that a helper ran, or waited for a core, between two readings */
 };
 
 #define KIND_UNKNOWN (-1)
@@ -38,13 +38,13 @@ struct neighbour {
 #define KIND_WORKER  (-3)
 #define IS_OWN(kind) ((kind) < KIND_UNKNOWN)
 
-/* Returns the scheduler's weight, which each step of nice changes by a factor of 1.25. */
+/* Returns the scheduler's weight for a nice value: each step is a factor of 1.25. */
 static double weight_of(int nice)
 {
 	return pow(1.25, -nice);
 }
 
-/* Finds or makes a kind. Without room, the last kind of this sort is used. */
+/* Finds a kind of neighbours, or makes one. If there is no room, returns the last similar kind. */
 static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
 {
 	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, of_sort = 0, i;
@@ -125,7 +125,7 @@ static void add(struct neighbours *n, const struct neighbour *old, struct neighb
 	}
 }
 
-/* The run's first process may sleep, so its CPU time is read to the nanosecond. */
+/* Returns a process's CPU time; for the run's first process, which may sleep much, in exact ns. */
 static int64_t own_used_ns(const struct neighbour *n, const struct process_stat *stat)
 {
 	return n->kind == KIND_MAIN ? process_used_ns(n->pid, stat) : stat->used_ns;
@@ -163,7 +163,7 @@ static bool has_parent(const struct neighbour *list, size_t used, int32_t parent
 	return found && (found->kind == KIND_MAIN || found->is_helper);
 }
 
-/* Adds how long a helper ran, or could have, since the reading `old`; NULL: it is new. */
+/* Adds how long a helper ran, or waited for a core, since the reading `old`; NULL: it is new. */
 static void add_helper(struct neighbours *n, const struct neighbour *old, struct neighbour *now)
 {
 	if (!now->is_helper || !old)

@@ -92,7 +92,7 @@ static bool is_nobody(const struct alive *alive)
 	return alive->is_near && kill(alive->pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Returns true if the pid belongs to nobody or another process, or the process is a zombie. */
+/* Returns true if there is no process with this pid, or another one, or only a zombie. */
 static bool is_surely_gone(const struct alive *alive)
 {
 	uint64_t ticks;
@@ -102,7 +102,7 @@ static bool is_surely_gone(const struct alive *alive)
 		return false;
 	if (is_nobody(alive))
 		return true;
-	/* /proc helps only if it shows our namespace, in which pids mean the same. */
+	/* /proc tells it only if it shows our PID namespace, so that pids mean the same there. */
 	if (alive->proc_pid != alive->pid || linked_number("/proc/self") != (uint64_t)getpid())
 		return false;
 	ticks = alive_start_ticks(alive->proc_pid);
@@ -134,7 +134,7 @@ bool alive_is_other(const struct alive *alive)
 {
 	struct process_stat stat;
 
-	/* The memory is checked, too, as an ending process loses the lock before it is gone. */
+	/* An ending process loses the lock before it is gone, so look if it has memory, too. */
 	return alive->is_found && has_lock(alive) == 0 &&
 	       process_stat_read(alive->proc_pid, &stat) &&
 	       stat.start_ticks == alive->start_ticks && stat.has_memory;

@@ -105,7 +105,7 @@ bool folder_is_changed(const struct folder *folder)
 	return fstat(folder->fd, &status) == 0 && is_newer(folder, &status);
 }
 
-/* Listing the folder in every round would be a third of the drain's work. */
+/* To list the folder in every round would be a third of the drain's work, so this says when. */
 int folder_due(struct folder *folder)
 {
 	uint64_t now = now_ns();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - the folder with the segments of a run, used by its descriptor wherever it is moved.
+ * folder.h - uses the folder with a run's segments, by its descriptor, so it may be moved.
  *
  * Foreign files, and segments of a version that we cannot read, stay as they are.
  */
@@ -27,7 +27,7 @@ struct folder {
 	int lost_rounds; /* gather.c: listings since the folder vanished from its path */
 };
 
-/* `path` must outlive `folder`. -EPERM: not ours; -EWOULDBLOCK: another drain has locked it. */
+/* Locks a folder. `path` must outlive it. -EPERM: not ours; -EWOULDBLOCK: another drain's lock. */
 int folder_lock(struct folder *folder, const char *path);
 
 /* Opens the folder without locking it. */
@@ -44,7 +44,7 @@ bool folder_is_changed(const struct folder *folder);
 
 void folder_forget(struct folder *folder);
 
-/* A result of `take` that is not 0 ends the listing and is returned. */
+/* Calls `take` for each file, until it returns other than 0. Returns that result. */
 int folder_scan(const struct folder *folder, int (*take)(void *context, const char *name),
 		void *context);
 bool folder_has_segments(const struct folder *folder);
@@ -61,9 +61,7 @@ size_t folder_unlink_again(struct folder *folder, int *ret_error);
 /* Says why the folder cannot be removed. Returns false if folder_remove() may succeed. */
 bool folder_find_obstacle(struct folder *folder, char *why, size_t size);
 
-/*
- * Also removes the link. -EAGAIN: a process has just joined. Foreign files stay, with the folder.
- */
+/* Removes folder and link, unless there are foreign files. -EAGAIN: a process has just joined. */
 int folder_remove(struct folder *folder, const char *database);
 
 /* Returns true if the process lives whose pid is in the folder's name. */

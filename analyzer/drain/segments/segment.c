@@ -80,7 +80,7 @@ int segment_refresh(struct segment *segment)
 	if (!fresh)
 		return -ENOMEM;
 	r = read_at(segment->fd, fresh, sizeof(*fresh), 0);
-	/* A header with another process is damaged. */
+	/* A header that names another process now is damaged. */
 	if (r == 0 && fresh->pid == header->pid && fresh->start_ticks == header->start_ticks &&
 	    fresh->created_ns == header->created_ns && fresh->flags == header->flags) {
 		terminate(fresh);
@@ -162,7 +162,7 @@ bool segment_poll(struct segment *segment, bool is_root_gone)
 		return false;
 	}
 	segment->dead = true;
-	/* If the drain started after the process's end, it does not know when that was. */
+	/* A drain that started after the process's end does not know when that was. */
 	if (segment->lived)
 		segment->gone_ns = now_ns();
 	segment->exit_status = alive_exit_status(&segment->alive);
@@ -214,7 +214,7 @@ static int read_events(struct segment *segment, size_t index, size_t count,
 	return r;
 }
 
-/* Starts again with a ring that has more records than it can hold: it is damaged. */
+/* Starts anew with a damaged ring, which claims more records than it can hold. */
 static void resynchronise(struct ring *ring)
 {
 	ring->lost_count++;
@@ -256,7 +256,7 @@ static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count
 	return 0;
 }
 
-/* Reads the owners of all slots, as slots that never had an owner need not be read. */
+/* Reads the owners of all slots. A slot that never had an owner need not be read. */
 static int read_owners(struct segment *segment)
 {
 	uint32_t tids[DLPROF_SLOT_COUNT];
@@ -383,8 +383,8 @@ int segment_publish(struct segment *segment, bool free_slots)
 				return r;
 			ring->published = ring->release;
 		}
-		/* A thread that has ended writes no more, so all its records are below the head
-		 * just read. */
+		/* A thread that has ended writes no more, so its last record is below the head that
+		 * was just read. */
 		if (free_slots && !segment->dead && ring->tid && ring->release == ring->head &&
 		    !alive_has_thread(&segment->alive, ring->tid)) {
 			uint64_t head;

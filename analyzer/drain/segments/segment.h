@@ -2,7 +2,7 @@
 /*
  * segment.h - reads what a recording process wrote, and trusts none of it.
  *
- * pread() of a file that is truncated ends early, where a mapping would raise SIGBUS.
+ * It uses pread(), which ends early if the file was truncated. A mapping would raise SIGBUS.
  */
 #pragma once
 
@@ -18,12 +18,12 @@ struct ring {
 	uint32_t tid; /* the ring's thread; 0: it has ended, or there was none */
 	bool used;    /* the ring has, or had, a thread */
 	uint64_t read;
-	uint64_t release; /* records before this one may be overwritten once it is published */
-	uint64_t published; /* last `release` that was written to the file's `tail` */
+	uint64_t release; /* position: the process may overwrite all records before it */
+	uint64_t published; /* the `release` that was last written to the file (`tail`) */
 	uint64_t lost_count;
 	uint64_t head;
 	uint64_t far_from; /* position of the first record in `far` (dlprof/segment.h); 0: none */
-	/* totals.c: state of each tally when it was last written */
+	/* batches/totals.c: the state in which each tally was last written */
 	uint64_t told[DLPROF_TALLY_COUNT];
 };
 
@@ -38,7 +38,7 @@ static inline bool life_is(const struct life *one, const struct life *other)
 	return one->pid == other->pid && one->begun_ns == other->begun_ns;
 }
 
-/* An inner struct is for the module that its comment names. */
+/* A segment of a process. Only the file that its comment names uses an inner struct. */
 struct segment {
 	char name[64];
 	int fd;
@@ -60,7 +60,7 @@ struct segment {
 		uint64_t batch_ns;
 		double loaded_ns;
 	} joined;
-	struct { /* database/facts.c: which of these the database has */
+	struct { /* database/facts.c: what the database has of this segment */
 		bool ended;
 		int64_t lost;
 		uint32_t notes_read;
@@ -87,7 +87,7 @@ static inline struct life segment_life(const struct segment *segment)
 int segment_open(int folder, const char *name, struct segment **ret_segment);
 void segment_close(struct segment *segment);
 
-/* Returns true, once, when all that the ended life wrote can be read. */
+/* Returns true once: when the life has ended, so that all that it wrote can be read. */
 bool segment_poll(struct segment *segment, bool is_root_gone);
 
 int segment_refresh(struct segment *segment);
@@ -104,7 +104,7 @@ bool segment_is_filling(struct segment *segment);
 int segment_read_tallies(const struct segment *segment, size_t slot,
 			 struct dlprof_tally tallies[DLPROF_TALLY_COUNT]);
 
-/* ret_full: `place` holds a stack. segment_free_stack() frees the place. */
+/* Reads a place for a stack. *ret_full: there is one; segment_free_stack() frees the place. */
 int segment_read_stack(const struct segment *segment, size_t place, struct dlprof_stack *stack,
 		       bool *ret_full);
 int segment_free_stack(const struct segment *segment, size_t place);
@@ -112,7 +112,7 @@ int segment_free_stack(const struct segment *segment, size_t place);
 /* Reads the counts of operations without a tally, and of slow ones without a record. */
 int segment_read_unlisted(const struct segment *segment, size_t slot, uint64_t ret_counts[2]);
 
-/* Tells the process what it may overwrite. `free_slots` also frees slots of ended threads. */
+/* Tells the process which records it may overwrite. `free_slots`: frees slots of ended threads. */
 int segment_publish(struct segment *segment, bool free_slots);
 
 bool segment_is_empty(const struct segment *segment);

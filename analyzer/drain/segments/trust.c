@@ -51,7 +51,7 @@ bool trust_is_own(const struct stat *status)
 	return status->st_uid == geteuid() || status->st_uid == 0;
 }
 
-/* An inherited group bit is harmless. */
+/* Returns true for our folders: a set-group-ID bit, which is inherited, is harmless. */
 static bool is_folder(const struct stat *status)
 {
 	return S_ISDIR(status->st_mode) && trust_is_own(status) &&
@@ -77,7 +77,7 @@ static bool is_being_named(int folder, const char *name, const struct stat *stat
 	       other.st_dev == status->st_dev && other.st_ino == status->st_ino;
 }
 
-/* Refuses a file with two names, as the second may be somebody else's, unless being renamed. */
+/* Accepts a file with one name: a second may be somebody else's, unless it is being renamed. */
 static bool is_file(int folder, const char *name, const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && trust_is_own(status) &&
