@@ -11,10 +11,10 @@
 
 #define ASKER_MAX   16
 #define ITEM_MAX    128
-#define UNSEEN_MOST 2 /* calls that are not seen take an asker's first and its newest item */
-/* longest pause between two checks of a queue that count as one wait; a check's length is added */
+#define UNSEEN_MOST 2 /* calls unseen by us may have taken an asker's first and its newest item */
+/* checks of a queue are one wait if the pause between two is at most this + a check's length */
 #define AT_ONCE_NS  1000000
-#define WATCHED_MIN 8 /* batches that a thread gets before is_prefetching() judges it */
+#define WATCHED_MIN 8 /* is_prefetching() judges a thread that has got this many batches */
 #define WORKS_LEAST 20
 
 #define ELSE_NAME "name what the training asks by DLPROF_BATCH_FN=module:Class.method"
@@ -71,7 +71,7 @@ static void begin_life(void)
 		askers[i].number = askers[i].used_ns = 0;
 }
 
-/* Returns the asker of this number; NULL for 0, or if a newer asker took its place. */
+/* Returns the asker with this number. NULL: it is 0, or a newer asker has taken the place. */
 static struct asker *asker_of(uint32_t number)
 {
 	struct asker *asker = &askers[number % ASKER_MAX];
@@ -132,7 +132,7 @@ bool ahead_asks(struct thread *thread, uint64_t stream)
 		thread->ahead.asker = asker->number;
 	}
 	asker->used_ns = clock_now_ns();
-	/* The last batch was put nowhere: the asker puts several into one item, or drops some. */
+	/* The last batch was put nowhere: the asker makes one item of several, or drops some. */
 	batch = &asker->next.events[AHEAD_BATCH];
 	if (batch->kind && batch->stream == stream)
 		ahead_give_up(thread, false);
@@ -157,7 +157,7 @@ static bool is_same_epoch(const struct dlprof_event *again, const struct dlprof_
 	return epoch->kind && is_again(again) && again->stream == epoch->stream;
 }
 
-/* If the asker asks two loaders by turns, only batches of the first loader are kept. */
+/* Of an asker that asks two loaders by turns, keeps only records of the first loader. */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);
@@ -290,7 +290,7 @@ static bool meet(const struct ahead_parts *a, const struct ahead_parts *b)
 	return false;
 }
 
-/* Returns a free item. Returns NULL if all are in use, or if items are taken by calls unseen. */
+/* Returns a free item. NULL: all are in use, or calls that we do not see take the items. */
 static struct ahead_item *free_item(const struct asker *asker, const void *key, uint64_t count)
 {
 	struct ahead_item *item = NULL;
@@ -338,7 +338,7 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		return true;
 	}
 	if (!asker || !is_fresh(asker) || asker->state == OWN) {
-		/* An unseen call took another asker's item, which had this address. */
+		/* A call that we did not see has taken the item that had this address. */
 		if (before && before->asker != thread->ahead.asker)
 			before->asker = 0;
 		return false;
@@ -374,7 +374,7 @@ void ahead_put_failed(struct thread *thread, const void *key, const void *object
 	}
 }
 
-/* Returns the time of the first check that found the queue empty; begin_ns: there was none. */
+/* Returns when a wait began: at the first check that found the queue empty, or at begin_ns. */
 static uint64_t looked_since(struct thread *thread, const struct ahead_item *item,
 			     uint64_t begin_ns)
 {
@@ -384,7 +384,7 @@ static uint64_t looked_since(struct thread *thread, const struct ahead_item *ite
 	if (!thread->ahead.looked || (thread->ahead.looked_key != item->key && !any))
 		return begin_ns;
 	thread->ahead.looked = false;
-	/* If items have come before, a pause between two checks of the queue may be a step. */
+	/* Once items have come, a step may be in the pause between two checks. */
 	if (asker && asker->told_count &&
 	    (thread->ahead.looked_apart || begin_ns > thread->ahead.looked_until_ns))
 		doubt_hand_over();
@@ -401,7 +401,7 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 
 	if (!asker || thread->ahead.asker == item->asker)
 		return item;
-	/* The thread put its last item nowhere. So it trains with items, if these are batches. */
+	/* The thread put its last item nowhere, so it trains with them, if they are batches. */
 	while (thread->ahead.held_count && (held = oldest_of(0, thread->tid))) {
 		if (ahead_is_proven(held->asker)) {
 			thread->ahead.takes = true;
@@ -416,7 +416,7 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 	item->end_ns = end_ns;
 	item->taker = thread->tid;
 	thread->ahead.held_count++;
-	/* The first item was taken by a call before the asker was followed. */
+	/* When the first item was taken, the asker was not followed yet. */
 	if (!asker->told_count && item->place == 2 && first->place == 1 && !first->taker) {
 		first->taker = thread->tid;
 		thread->ahead.held_count++;
@@ -499,7 +499,7 @@ static bool is_put_into(const void *key)
 	return false;
 }
 
-/* A wait for a known queue goes on while other queues are empty, or futures not done. */
+/* A wait for a known queue goes on even if other queues, or futures, are looked at meanwhile. */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns)
 {
 	const bool again = thread->ahead.looked && thread->ahead.looked_key == key;
@@ -513,7 +513,7 @@ void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns,
 		thread->ahead.looked_begin_ns = begin_ns;
 	thread->ahead.looked = true;
 	thread->ahead.looked_key = key;
-	/* This thread may check again late, as other threads may take the core or the GIL. */
+	/* Other threads may take the core or the GIL, so the next check may come late. */
 	thread->ahead.looked_until_ns = end_ns + AT_ONCE_NS + (end_ns - begin_ns);
 	if (thread->ahead.takes_within)
 		thread->ahead.looked_until_ns = UINT64_MAX;

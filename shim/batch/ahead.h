@@ -2,10 +2,11 @@
 /*
  * ahead.h - follows batches that one thread, the asker, gets for another, the taker, that trains.
  *
- * The asker's records are held back until the taker gets the batch by a queue or future, and are
- * then written as the taker's. Each batch must be one item, put before the asker asks again. If the
- * asker trains, its items may be results: they count as batches only if they contain the batch
- * object, if the taker runs backward passes, or if the library is known. Guarded by the GIL.
+ * The asker's records are held back until the taker gets the batch out of a queue or future. They
+ * are then written as the taker's records. What is put into the queue or future is called an item:
+ * each must have one batch, and be put before the asker asks again. If the asker trains, its items
+ * may be results. They count as batches only if they contain the batch object, if the taker runs
+ * backward passes, or if the library is known. The GIL guards all data.
  */
 #pragma once
 
@@ -16,7 +17,7 @@
 
 #define AHEAD_PART_MAX 24
 
-/* Addresses of an object and its parts, only compared. */
+/* Addresses of an object and of its parts. They are only compared. */
 struct ahead_parts {
 	const void *at[AHEAD_PART_MAX];
 	uint32_t count;
@@ -27,9 +28,9 @@ enum { AHEAD_STOP, AHEAD_EPOCH, AHEAD_BATCH, AHEAD_EVENT_MAX };
 
 struct ahead_item {
 	uint32_t asker; /* number of the asker; 0: free */
-	uint64_t order; /* among all items */
-	uint64_t place; /* number among the asker's items, from 1 */
-	const void *key, *object; /* queue or future; what was put into it */
+	uint64_t order; /* its number among all items */
+	uint64_t place; /* its number among the asker's items, from 1 */
+	const void *key, *object; /* the queue or future, and what was put into it */
 	uint32_t taker; /* tid of the thread that took it; 0: none yet */
 	uint64_t begin_ns, end_ns; /* the taker's wait, or the asker's if it had none */
 	struct dlprof_event events[AHEAD_EVENT_MAX]; /* kind NONE: no record */
@@ -38,13 +39,13 @@ struct ahead_item {
 /* Flag of a second EPOCH record, which repeats the first one for the taker. */
 #define AHEAD_EPOCH_AGAIN (1u << 31)
 
-/* Notes that the loader of DLPROF_BATCH_FN was asked: any thread may then be its prefetcher. */
+/* Notes that the loader of DLPROF_BATCH_FN was asked, so any thread may prefetch for it. */
 void ahead_named(void);
 
 /* Returns true if this waiting thread may be a prefetcher for the loader of DLPROF_BATCH_FN. */
 bool ahead_may_be_users(const struct thread *thread);
 
-/* Called before the thread asks `stream`. Returns true if it may be an asker, see ahead_keep(). */
+/* Notes that the thread will ask `stream`. Returns true if it may be an asker (ahead_keep()). */
 bool ahead_asks(struct thread *thread, uint64_t stream);
 
 /* Notes the batch that the thread got after ahead_asks(). */
@@ -87,7 +88,7 @@ void ahead_put_failed(struct thread *thread, const void *key, const void *object
 bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
 		 uint64_t end_ns);
 
-/* Called when a library says that the items have ended. The thread waited for this. */
+/* Notes that a library says that items have ended, for which the thread waited. */
 void ahead_ends(struct thread *thread, uint64_t begin_ns, uint64_t end_ns);
 
 /* Returns the next item that the thread trains with, or NULL. Call ahead_drop() after use. */
@@ -112,6 +113,6 @@ static inline bool ahead_is_settled(const struct thread *thread)
 /* Notes that the thread trains. Warns if it gets batches in a way that dlprof does not follow. */
 void ahead_trains(struct thread *thread);
 
-/* Called around each wait. If the thread is not the main one, finds whether it only prefetches. */
+/* Call these around each wait. They find threads, except the main thread, that only prefetch. */
 void ahead_watch_begin(struct thread *thread);
 void ahead_watch_end(struct thread *thread);

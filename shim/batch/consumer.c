@@ -34,7 +34,7 @@ bool consumer_any(void)
 	return followed_pid == (uint32_t)sys_getpid();
 }
 
-/* Waits while another thread starts to record, so that no epoch and no worker is missed. */
+/* If another thread is starting to record, waits for it, so that no epoch or worker is missed. */
 bool consumer_record(void)
 {
 	static _Atomic uint32_t nap_count;
@@ -51,7 +51,7 @@ bool consumer_record(void)
 	return true;
 }
 
-/* Returns a number for a stream that is unique in the run, since it contains the life's number. */
+/* Returns a new number for a stream, unique in the run, as the number of this life is in it. */
 static uint64_t local_stream(void)
 {
 	return DLPROF_STREAM_LOCAL | (segment_stream() + atomic_fetch_add(&stream_count, 1));
@@ -82,7 +82,7 @@ static uint64_t take_free_ns(struct thread *thread)
 	return ns;
 }
 
-/* Returns false if ahead.h holds the record back. */
+/* Writes a record, or returns false if ahead.h holds it back. */
 static bool push(struct thread *thread, const struct dlprof_event *event)
 {
 	if (unlikely(thread->ahead.asker)) {
@@ -208,7 +208,7 @@ static struct account *account_of(struct thread *thread)
 	return thread->account;
 }
 
-/* Threads that ask one iterator in turn form a pool: whichever is free asks next. */
+/* Notes which thread asks. Threads that ask one iterator in turn are a pool. */
 static void look_at_asker(struct consumer *consumer, const struct thread *thread)
 {
 	if (likely(consumer->asker == thread->tid) || !consumer->stream || thread->ahead.asker)
@@ -244,7 +244,7 @@ static void enter(struct consumer_wait *wait, struct thread *thread, uint64_t be
 	thread->wait_depth++;
 }
 
-/* Returns false if another thread began the wait: its state must not be touched. */
+/* Ends a wait. Returns false if another thread began it: that thread's state is left alone. */
 static bool leave(struct consumer_wait *wait, uint64_t end_ns)
 {
 	struct thread *thread = wait->thread;
@@ -275,7 +275,7 @@ bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns)
 
 static void add_iter(struct thread *thread, uint64_t begin_ns, uint64_t ns, uint64_t sample_ns)
 {
-	/* iter() comes in parts. Steps may lie between two parts, and do not count. */
+	/* An iter() may come in several parts. Steps between them do not count. */
 	thread->iter_begin_ns = begin_ns - thread->iter_ns;
 	thread->iter_ns += ns;
 	thread->iter_sample_ns += sample_ns;
@@ -292,7 +292,7 @@ void consumer_iter_end(struct consumer_wait *wait)
 	sample_ns = thread == thread_self ? thread->parts.sample_ns : 0;
 	if (!leave(wait, end_ns))
 		return;
-	/* This iter() ran within a wait: DataLoader.__iter__ calls __init__, which samples. */
+	/* This wait is an iter(), in which DataLoader.__iter__ calls __init__ that samples. */
 	if (thread->parts.is_iter)
 		thread->parts.sample_ns += sample_ns;
 	if (thread->wait_depth)
@@ -375,7 +375,7 @@ static void keep_failed(struct thread *thread, const struct dlprof_event *event)
 	thread->failed_ns += event->duration_ns;
 }
 
-/* Batches that process `pid` got. A forked child begins at 0. */
+/* The number of batches that process `pid` got. A forked child begins at 0. */
 static struct {
 	_Atomic uint64_t count;
 	_Atomic uint32_t pid;
@@ -458,7 +458,7 @@ static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, ui
 	.sample_ns = UINT64_MAX, .fetch_ns = UINT64_MAX, .fetch_cpu_ns = UINT64_MAX,               \
 	.fetch_count = UINT32_MAX
 
-/* `fetched`: parts noted when the message arrived; NULL: not observed. */
+/* Fills in a wait's parts. `fetched` was noted when the message arrived; NULL: not observed. */
 static void fill_parts(const struct consumer *consumer, const struct thread_parts *wait,
 		       const struct thread_parts *fetched, struct dlprof_batch *batch)
 {
@@ -509,7 +509,7 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 	consumer->ordinal++;
 }
 
-/* Ends a wait without a batch for the training. */
+/* Ends a wait after which the training gets no batch. */
 static bool stop(struct consumer *consumer, struct consumer_wait *wait, uint16_t flags)
 {
 	struct dlprof_event event = {
@@ -562,7 +562,7 @@ void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 
 void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns)
 {
-	/* What happened within this wait is recorded by another thread. */
+	/* Another thread records what happened within this wait. */
 	static struct consumer outer = {.workers = -1, .receive_ns = UINT64_MAX};
 	struct consumer_wait wait;
 

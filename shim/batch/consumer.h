@@ -18,9 +18,9 @@ struct consumer {
 	uint32_t epoch;
 	int32_t workers;
 	bool in_order;
-	uint64_t ordinal;	/* ordinal of the next batch, with those that nobody gets */
-	uint64_t skip_left;	/* batches that come next, and that nobody gets */
-	uint64_t skip_count;	/* batches of this epoch that nobody got */
+	uint64_t ordinal;	/* of the next batch; batches that nobody gets count, too */
+	uint64_t skip_left;	/* so many next batches nobody will get */
+	uint64_t skip_count;	/* so many batches of this epoch nobody got */
 	uint32_t last_task;
 	/* Arrivals by task, as batches may arrive in any order. */
 	struct {
@@ -28,9 +28,9 @@ struct consumer {
 		uint64_t ns;
 		uint32_t task;
 		uint32_t generation;
-		struct thread_parts parts; /* fetches of the batch's tensors */
+		struct thread_parts parts; /* fetches of file descriptors of the batch's tensors */
 	} arrivals[CONSUMER_ARRIVAL_MAX];
-	uint64_t receive_ns;	/* time receiving in this __next__(); UINT64_MAX: not observed */
+	uint64_t receive_ns;	/* time of receiving in this __next__(); UINT64_MAX: not observed */
 	bool over;		/* the epoch has ended, and no other has begun */
 	bool skipping;		/* batches skip samples, and are not delivered */
 	struct account *account; /* account of the thread that asked last */
@@ -43,7 +43,7 @@ struct consumer {
 	bool sees_fetches;
 };
 
-/* Largest number of parts that identify a loader: the dataset, and what chooses its samples. */
+/* A loader is identified by at most so many parts: the dataset, and what chooses its samples. */
 #define CONSUMER_PART_MAX 3
 
 struct consumer_facts {
@@ -68,7 +68,7 @@ struct consumer_facts {
 #define CONSUMER_OPAQUE                                                                            \
 	.prefetch_factor = -1, .batch_size = -1, .flags = DLPROF_EPOCH_OPAQUE, .opaque = true
 
-/* Sets the function to call at each epoch's end; called by the constructor. */
+/* Sets the function that is called at each epoch's end. The constructor calls this. */
 void consumer_ready(void (*epoch_ended)(const struct consumer *consumer));
 
 /* Returns true if the program asked a loader other than the marks of dlprof.h. */
@@ -86,7 +86,7 @@ void consumer_place(const struct consumer *consumer, const char *place);
 /* Ends the epoch of an iterator that will not be asked again. */
 void consumer_abandon(struct consumer *consumer);
 
-/* Writes the EPOCH record. Call this again once the number of workers is known. */
+/* Writes the EPOCH record, and again when the number of workers has become known. */
 void consumer_announce(struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns);
 
@@ -100,7 +100,7 @@ struct consumer_wait {
 	uint64_t stream;
 	uint32_t generation;
 	uint32_t task;
-	struct thread_parts outer; /* parts of the enclosing wait */
+	struct thread_parts outer; /* parts of the wait around this one */
 };
 
 /* Times an iter() as a wait. After false, do not call consumer_iter_end(). */
@@ -110,7 +110,7 @@ void consumer_iter_end(struct consumer_wait *wait);
 /* Records an iter() that took `ns`, and inside which nothing was observed. */
 void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns);
 
-/* Begins a wait in __next__(), at `begin_ns` (0: now). Returns false if the wait does not count. */
+/* Begins a wait in __next__() at `begin_ns` (0: now). Returns false if it does not count. */
 bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns);
 
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task);
@@ -139,7 +139,7 @@ void consumer_push_own(struct thread *thread);
 
 void consumer_wait_cancel(struct consumer_wait *wait);
 
-/* Receiving a message from a worker. task < 0: the message has no batch. */
+/* A message being received from a worker. task < 0: the message has no batch. */
 struct consumer_receive {
 	struct thread *thread;
 	uint32_t life;

@@ -11,12 +11,12 @@
 
 #define BUCKET_BITS 9
 #define BUCKET_MAPS 8
-#define RETURN_NS   50000 /* longest time from a delivery to the first munmap() */
-/* longest time between two munmap()s of a batch */
+#define RETURN_NS   50000 /* the first munmap() comes so soon after a delivery */
+/* the next munmap() of a batch comes so soon after the last one */
 #define GAP_NS	    500000
-#define LATER_NS    1000000 /* a munmap() after a longer pause is part of the loop body */
+#define LATER_NS    1000000 /* after a longer pause, the loop's body calls munmap() */
 
-/* Hash table of addresses; 0: free. If a bucket is full, the mapping is not followed. */
+/* Addresses of batches' mappings, a hash table (0: free). What does not fit is not followed. */
 static struct bucket {
 	alignas(64) _Atomic uintptr_t maps[BUCKET_MAPS];
 } buckets[1 << BUCKET_BITS];

@@ -2,7 +2,7 @@
 /*
  * freeing.h - times how long the training takes to free the shared memory of an older batch.
  *
- * `for batch in loader` frees a batch just after the next one came. This time counts as waiting.
+ * `for batch in loader` frees a batch just after the next one came. That time counts as waiting.
  */
 #pragma once
 

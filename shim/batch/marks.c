@@ -24,17 +24,17 @@
 
 #define LANE_MAX 256
 
-/* A lane counts as a worker in the database. Each load that is under way takes a lane. */
+/* Each load that is under way takes a lane, and each lane is shown as a worker. */
 struct lane {
 	/* thread_life in the upper half, the owner's tid in the lower; 0: free */
 	_Atomic uint64_t owner;
-	/* Set after `owner`. The thread may have ended, and its struct may have a new owner. */
+	/* set after `owner`; the thread may have ended, and its struct have a new owner */
 	const struct thread *_Atomic thread;
 	_Atomic uint32_t tid;
 	int64_t batch;
 	uint32_t generation;
 	struct scope_load load;
-	/* The thread's values before the load, to restore: it may be another loader's worker. */
+	/* what the thread had before the load, to be restored: it may be a worker of a loader */
 	int32_t worker;
 	uint64_t thread_stream;
 	uint32_t thread_generation;
@@ -42,7 +42,7 @@ struct lane {
 };
 
 static struct lane lanes[LANE_MAX];
-static struct lane inline_lane; /* loads in waits of the training thread */
+static struct lane inline_lane; /* for loads within waits of the training thread */
 
 static struct {
 	_Atomic uint32_t busy; /* thread_life while a thread is in a function of dlprof.h; else 0 */
@@ -50,7 +50,7 @@ static struct {
 	_Atomic uint32_t generation;
 	_Atomic int32_t workers;     /* concurrent loads; -1: no load was seen */
 	_Atomic uint32_t life;       /* thread_life when the members above were set */
-	/* Only the thread that is in the loop uses these members. */
+	/* The members from here on are used only by the thread that is in the loop. */
 	struct consumer consumer;
 	struct consumer_wait wait;
 	const struct thread *waiting;
@@ -67,7 +67,7 @@ static struct {
 #define NAP_NS  1000000
 #define NAP_MAX 1000
 
-/* Naps a moment. Returns false after too many naps; once in vain, a process naps no more. */
+/* Naps. Returns false after too many naps in vain, after which a process naps no more. */
 static bool wait_a_moment(uint32_t pid, int *nap_count)
 {
 	/* pid of the process that waited in vain; a forked child may wait again */
@@ -81,7 +81,7 @@ static bool wait_a_moment(uint32_t pid, int *nap_count)
 	return true;
 }
 
-/* Waits while another thread makes the first mark. Else this thread's mark would be lost. */
+/* Waits while another thread makes the first mark, as this thread's mark would be lost. */
 static RARELY struct thread *enter_first(void)
 {
 	static _Atomic uint32_t holder;
@@ -346,7 +346,7 @@ static struct lane *find_lane(const struct thread *thread)
 	return NULL;
 }
 
-/* Notes how many loads run at once. 0: all loads were in waits of the training thread. */
+/* Notes how many loads run at once. If all are in waits of the training thread, that is 0. */
 static void count_workers(const struct lane *lane)
 {
 	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes) + 1;

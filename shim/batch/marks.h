@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* marks.h - records steps of other sources than dlprof.h, such as NVTX ranges. */
+/* marks.h - records steps that come from elsewhere than dlprof.h, such as from NVTX ranges. */
 #pragma once
 
 #include <stdbool.h>

@@ -54,7 +54,7 @@ static const char *text_of(const struct attributes *attributes)
 		       : NULL;
 }
 
-/* Other records are more important, so ranges may fill only half of the ring. */
+/* Returns true if half of the ring is free: ranges must leave room for more important records. */
 static bool has_room(const struct dlprof_slot *slot)
 {
 	return slot->head - slot->tail < DLPROF_RING_CAPACITY / 2;
@@ -71,7 +71,7 @@ static bool take_room(const struct thread *thread)
 	return false;
 }
 
-/* Does nothing if the name is not that of a step, or if an outer range is a step. */
+/* Records a step, if the range has a step's name, and no range around it has. */
 static bool begin_step(const struct thread *thread, const char *label, uint64_t now_ns)
 {
 	uint64_t since_ns;
@@ -86,7 +86,7 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 			return false;
 	since_ns = now_ns - step_ns;
 	step_ns = now_ns;
-	/* So short a range belongs to a loop within a step. */
+	/* A range that comes so soon is of a loop within a step. */
 	if (since_ns < SHORT_NS)
 		return false;
 	marks_step("nvtx", false, now_ns);
@@ -112,7 +112,7 @@ static void begin(struct thread *thread, struct thread_range *range, const char 
 {
 	uint64_t now_ns = clock_now_ns();
 
-	/* Ranges of a thread are told apart by their begin, so that must differ. */
+	/* A range is known by its begin, so no two ranges of a thread may begin at once. */
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;
@@ -164,7 +164,7 @@ static int domain_push_ex(const void *domain, const struct attributes *attribute
 	return push(text_of(attributes));
 }
 
-/* Only counts a range that is named in wide characters, because its pop will come, too. */
+/* Counts a range whose name is in wide characters, which is not read, as its pop will come. */
 static int push_wide(const void *text)
 {
 	return push(NULL);
@@ -172,7 +172,7 @@ static int push_wide(const void *text)
 
 typedef void slot_function(void);
 
-/* Our functions by NVTX's module and number. */
+/* Our functions, by the module and number that NVTX gives them. */
 static const struct {
 	uint32_t module, number;
 	slot_function *function;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pinning.h - counts which tensors a pinning thread fetches, for the next batch that is taken. */
+/* pinning.h - counts tensors that a pinning thread fetches, for the next batch that is taken. */
 #pragma once
 
 #include <stdint.h>

@@ -63,7 +63,7 @@ static void enter(struct thread *thread, struct scope_load *load)
 	load->alone = now == none && thread->tid == (uint32_t)segment_first()->header.pid;
 }
 
-/* Returns true if, since the load began, no other load was under way. */
+/* Ends a load. Returns true if no other load has been under way since it began. */
 static bool leave(struct thread *thread, const struct scope_load *load)
 {
 	const uint64_t one = ((uint64_t)thread_life << 32) + 1;
@@ -83,7 +83,7 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 	load->life = thread_life;
 	load->alone = false;
 	enter(thread, load);
-	/* Other threads' opens do not count: a worker's sending thread opens files, too. */
+	/* What other threads open does not count, as a worker's sending thread opens files, too. */
 	load->others_read =
 		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
@@ -117,7 +117,7 @@ static void add_others(const struct scope_load *load, const struct dlprof_counte
 		sums->storage_blocks = process_blocks - load->process_blocks;
 }
 
-/* Counts page faults. They took at most the time that is not explained otherwise. */
+/* Counts page faults, and as their time the part of the load that nothing else explains. */
 static void add_faults(struct thread *thread, uint32_t count, uint64_t duration_ns,
 		       const struct dlprof_load *sums)
 {
@@ -158,7 +158,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 
 	if (!thread_is_in_life(load->life))
 		return false;
-	/* Read other threads' counters before this load ends: then another load may begin. */
+	/* Read other threads' counters now: once this load has ended, another one may begin. */
 	alone = load->alone && unlikely(segment_others(thread->slot, others));
 	if (alone && load->others_read)
 		process_blocks = storage_of(RUSAGE_SELF).blocks;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scope.h - the load of one batch, from beginning to end, with what its thread did meanwhile.
+ * scope.h - records the load of a batch, and what its thread did from its begin to its end.
  *
- * Other threads' work is added only if the process loads one batch at a time, on its first thread.
+ * What other threads did is added only if the process loads one batch at a time, in its main
+ * thread.
  */
 #pragma once
 
@@ -23,15 +24,15 @@ struct scope_load {
 	uint64_t cpu_ns;
 	struct scope_storage storage;
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
-	bool others_read; /* other threads of this process had read or decoded before */
+	bool others_read; /* other threads of this process had read or decoded before the load */
 	bool alone;
 	uint32_t overlaps;
-	/* depth of imports when the load began, as modules may train while imported */
+	/* depth of imports when the load began, as a module may train while it is imported */
 	uint32_t import_depth;
 	uint32_t process_blocks;
 };
 
-/* Begins a load. The thread's `stream`, `generation` and `task` say of which batch. */
+/* Begins the load of the batch that the thread's `stream`, `generation` and `task` name. */
 void scope_load_begin(struct thread *thread, struct scope_load *load);
 
 /* Ends a load and writes its record. `samples` 0: unknown. */
@@ -44,8 +45,8 @@ void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 /* Sets a function to call before each load. It finds libraries that were loaded unnoticed. */
 void scope_on_load(void (*look)(void));
 
-/* Says that decoders are wrapped: a decode_count of 0 then means that nothing was decoded. */
+/* Notes that decoders are wrapped, so that a decode_count of 0 means that nothing was decoded. */
 void scope_decoders_reached(void);
 
-/* Says whether some decoder is not wrapped: a decode_count of 0 then proves nothing. */
+/* Notes whether some decoder is not wrapped, so that a decode_count of 0 proves nothing. */
 void scope_decoders_missed(bool missed);

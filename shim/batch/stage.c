@@ -14,15 +14,15 @@
 #include "record/thread.h"
 
 #define WINDOW_NS UINT64_C(250000000)
-#define WINDOWS   256 /* number of windows after which their length doubles */
+#define WINDOWS   256 /* after so many windows of time, their length doubles */
 /* loaders that are asked in turns shorter than this share a window */
 #define MIXED_NS UINT64_C(10000000)
 /* CPU time has a slow clock: it is read once in this many ns of a stage's calls, on average */
 #define CLOCKED_NS     1000000
 #define EXACT_NS       50000 /* if a stage's calls are longer, all of them are timed */
-#define ROUND_MAX      32    /* of this many calls, at least one is timed */
-#define CLOCKED_MAX    1024  /* of this many timed calls, the CPU time of one or more is read */
-#define LEDGER_COUNT   512   /* calls of more threads are not recorded */
+#define ROUND_MAX      32    /* at least one in this many calls is timed */
+#define CLOCKED_MAX    1024  /* at least one in this many timed calls has its CPU time read */
+#define LEDGER_COUNT   512   /* calls of so many threads are recorded */
 #define BUCKET_COUNT   2048
 #define BUCKET_OBJECTS 8
 #define NUMBER_BITS    16
@@ -78,7 +78,7 @@ static _Atomic uint64_t *bucket_of(const void *object)
 	return objects[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 53];
 }
 
-/* An address that is too long for a key has no stage (is_key()). */
+/* Returns an object's key in `objects`. An address that is too long for one has no stage. */
 static uint64_t key_of(const void *object)
 {
 	return (uint64_t)(uintptr_t)object << NUMBER_BITS;
@@ -178,7 +178,7 @@ static const char *name_of(const char *path)
 	return *name == '=' ? name + 1 : name;
 }
 
-/* Finds the stage's parent. Called again when stages are added, as the parent may come later. */
+/* Finds the stage's parent, and again when stages are added, as the parent may come later. */
 static void join_stages(uint16_t number)
 {
 	struct stage *stage = &stages[number];
@@ -213,7 +213,7 @@ static uint64_t cpu_ns(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* The clocks alone may take longer than a short call. */
+/* Measures how long reading the clocks takes: that may be longer than a short call. */
 static RARELY void measure_clocks(void)
 {
 	uint64_t least = UINT64_MAX, least_ns = UINT64_MAX;
@@ -386,7 +386,7 @@ void stage_begin_first(struct stage_call *call, uint16_t number)
 	begin_timed(call, (uintptr_t)call);
 }
 
-/* Begins a call that may be due to be timed. Returns false if it is not. */
+/* Begins a call if it is its turn to be timed, else returns false. */
 static bool begin_due(struct stage_call *call, uint32_t number, uintptr_t address)
 {
 	begin(call, number);
@@ -398,7 +398,7 @@ static bool begin_due(struct stage_call *call, uint32_t number, uintptr_t addres
 	return call->weight;
 }
 
-/* Not inlined, so that the usual call saves no registers. */
+/* Begins a call in rare cases. Not inlined, so that the usual call saves no registers. */
 static __attribute__((noinline)) uint16_t begin_rarely(struct stage_call *call, uint32_t number)
 {
 	if (stage_is_named(number) && !begin_due(call, number, (uintptr_t)call))
@@ -414,7 +414,7 @@ uint16_t stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t addr
 	return STAGE_NONE;
 }
 
-/* Returns the sums of the object's stage if the call is not due to be timed, else NULL. */
+/* Returns the sums of the object's stage; NULL: it is this call's turn to be timed. */
 static inline struct stage_sums *find_untimed(const void *object, uint32_t *ret_number)
 {
 	const uint32_t number = *ret_number = find_object(object);
@@ -656,7 +656,7 @@ static bool record(uint64_t now_ns)
 	return true;
 }
 
-/* Drops the parent's sums in a forked child. */
+/* Begins anew in a forked child, whose sums are its parent's. */
 static void begin_life(uint64_t now_ns)
 {
 	struct dlprof_stage_sum dropped;

@@ -24,9 +24,9 @@
 #define STAGE_UNNAMED UINT16_MAX /* the stage becomes known at the object's first call */
 
 /*
- * As in struct dlprof_stage_sum. OWN and READ are differences of estimates, so they may fall. TIMED
- * is the time of the calls whose CPU time was read, and CPU is their CPU time; both are multiplied
- * by the number of calls for which each call stands.
+ * Sums, as in struct dlprof_stage_sum. OWN and READ are differences of estimates, so they may fall.
+ * TIMED is the time, and CPU the CPU time, of the calls whose CPU time was read. In both, each such
+ * call counts as often as there are calls for which it stands.
  */
 enum {
 	STAGE_ELEMENTS,
@@ -45,29 +45,29 @@ enum {
  */
 struct stage_sums {
 	alignas(64) _Atomic uint64_t values[STAGE_SUM_MAX];
-	uint8_t round;     /* calls in the round of the next timed call; 0: none was timed */
-	uint8_t after;     /* calls of that round after the timed one */
-	uint8_t left;      /* calls before the timed one */
+	uint8_t round;     /* number of calls in the next timed call's round; 0: none was timed */
+	uint8_t after;     /* number of that round's calls after the timed one */
+	uint8_t left;      /* number of calls until the timed one */
 	uint32_t mean_ns;  /* mean length of recent timed calls */
 };
 
 struct stage_call {
 	struct stage_sums *sums;
 	uint32_t number;
-	uint32_t weight; /* calls that this one counts for; 0: not timed, other members are unset */
-	struct stage_call *outer; /* this thread's next outer timed call; NULL: unknown */
+	uint32_t weight; /* number of calls for which this one counts; 0: not timed, rest unset */
+	struct stage_call *outer; /* the timed call around this one; NULL: unknown */
 	uintptr_t address;
 	uint64_t begin_ticks;
-	uint64_t inner_ticks; /* time of calls inside, partly estimated */
+	uint64_t inner_ticks; /* time of calls inside this one, partly estimated */
 	uint64_t read_ns;
 	uint64_t inner_read_ns;
 	uint64_t cpu_ns;     /* the thread's CPU time before this call */
-	uint32_t cpu_weight; /* calls for which this one's CPU time stands; 0: it is not read */
+	uint32_t cpu_weight; /* number of calls for which its CPU time stands; 0: it is not read */
 	uint32_t outer_untimed;
 	uint32_t life;
 };
 
-/* Facts that the framework knows; -1: unknown. */
+/* What the framework tells of a stage; -1: unknown. */
 struct stage_facts {
 	uint32_t flags;
 	int32_t parallel, capacity, threads;
@@ -91,9 +91,9 @@ static inline bool stage_is_named(uint32_t number)
 }
 
 /*
- * Begin a call of an object, unless they return STAGE_NONE or STAGE_UNNAMED. stage_end() must
- * follow. A leaf is a call without others in it: if it is not timed, it is counted, and nothing
- * must follow.
+ * Begin a call of an object, which stage_end() must end, unless they return STAGE_NONE or
+ * STAGE_UNNAMED. A leaf is a call in which no other stage is called: if it is not timed, it is
+ * counted at once, and must not be ended.
  */
 uint16_t stage_begin(struct stage_call *call, const void *object);
 uint16_t stage_begin_leaf(struct stage_call *call, const void *object);
@@ -155,7 +155,7 @@ void stage_empty(uint16_t number);
 /* Returns true if loaders of this kind ("tf.data") have stages. */
 bool stage_is_kind(const char *kind);
 
-/* Called when a loader is asked. Writes the records of the window if it is over. */
+/* Notes that a loader is asked. Writes the records of the window of time if it is over. */
 void stage_asked(uint32_t loader, uint64_t stream, uint32_t generation);
 
 void stage_finish(void);

@@ -71,7 +71,7 @@ void training_resume(struct thread *thread, uint64_t now_ns)
 		thread->training.since_ns = now_ns;
 }
 
-/* Forgets the calls of the last step: an optimizer that raised has not called its end. */
+/* Forgets the calls of the last step, as an optimizer that raised has not called its end. */
 static void begin_anew(struct thread_training *training)
 {
 	training->rest_ns = 0;
@@ -94,7 +94,7 @@ void training_batch(struct thread *thread, const struct dlprof_event *batch)
 	training_resume(thread, batch->begin_ns + batch->duration_ns);
 }
 
-/* If this loop ran within a step of another loader, that step goes on. */
+/* Ends the step. If the loop ran within a step of another loader, that step goes on. */
 void training_stop(struct thread *thread, const struct dlprof_event *stop)
 {
 	const struct thread_batch over = {stop->stream, stop->generation, 0, true};
@@ -122,7 +122,7 @@ static OFTEN struct thread_training *own(void)
 	return &thread->training;
 }
 
-/* Drops the time since a backward pass if optimizers are unseen, as one may have used it. */
+/* Begins a part. Drops the time since a backward pass if an unseen optimizer may have used it. */
 static OFTEN void lead_to(struct thread_training *training, enum dlprof_part part)
 {
 	if (training->part != DLPROF_PART_MAX)
@@ -175,7 +175,7 @@ OFTEN void training_call_begin(struct training_call *call, enum dlprof_part part
 	enter(training, part, clock_now_ns());
 }
 
-/* If another batch came during the call, the call counts in that batch's step. */
+/* Ends a call. If a batch came during the call, the call counts in that batch's step. */
 OFTEN void training_call_end(const struct training_call *call)
 {
 	struct thread_training *training;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.h - splits a step into parts, by what a thread does with the batch that it took last.
+ * training.h - splits steps into parts, by what the thread does with the batch that it took last.
  *
- * Time between two known parts counts for a part of its own: the forward pass before a backward
- * pass, work on gradients before an optimizer, and at the step's end the rest.
+ * The time before a known part is a part, too: before a backward pass it is the forward pass, and
+ * before an optimizer, work on gradients. What is left at the step's end is the rest.
  */
 #pragma once
 
@@ -12,11 +12,11 @@
 
 #include "record/thread.h"
 
-/* Called before and after the thread's outermost wait. */
+/* Leave the thread's outermost wait out of its step. Call them before and after the wait. */
 void training_pause(struct thread *thread, uint64_t now_ns);
 void training_resume(struct thread *thread, uint64_t now_ns);
 
-/* Called when a wait ended with a batch or the epoch's end. */
+/* Begin a step, or end the last one: a wait has ended with a batch, or with the epoch. */
 void training_batch(struct thread *thread, const struct dlprof_event *batch);
 void training_stop(struct thread *thread, const struct dlprof_event *stop);
 
@@ -36,9 +36,9 @@ struct training_call {
 void training_call_begin(struct training_call *call, enum dlprof_part part);
 void training_call_end(const struct training_call *call);
 
-/* Called around an optimizer's step(). The end is not called if step() raises, or after false. */
+/* Call these around an optimizer's step(), but not the end after false, or if step() raised. */
 bool training_optimizer_begin(void);
 void training_optimizer_end(void);
 
-/* Called when some optimizer is compiled: its step() is then not seen. */
+/* Notes that an optimizer is compiled, so that its step() will not be seen. */
 void training_optimizer_compiled(void);

@@ -12,14 +12,14 @@
 
 #include "python/interpreter/api.h"
 
-/* Returns the module to patch, or NULL. */
+/* Returns the module in which DLPROF_BATCH_FN is, or NULL. */
 const char *batch_fn_module(void);
 
 void batch_fn_patch(PyObject *module, size_t row);
 
-/* Called before the main module runs. Patches its class when the class statement made it. */
+/* Called before the main module runs. Patches a class of that module once it is made. */
 void batch_fn_main(void);
 
-/* True while the function is missing. Then batch_fn_look() looks for it at each audit event. */
+/* True as long as the function was not found: batch_fn_look() is to look at each audit event. */
 extern bool batch_fn_pending;
 void batch_fn_look(void);

@@ -15,7 +15,7 @@
 #define NUMBER_BITS 14
 #define IGNORED     ((1 << NUMBER_BITS) - 1)
 
-/* Cache: tally_id() of a name << NUMBER_BITS | the number of its stage. */
+/* A cache of stages' numbers. An entry is tally_id() of the name << NUMBER_BITS | the number. */
 static _Atomic uint64_t known[KNOWN_COUNT];
 
 static struct stage_call calls[CALL_COUNT];

@@ -15,16 +15,16 @@
 
 #define FOLLOWED_MAX 128
 
-/* Followed iterators, by address. Guarded by the GIL. */
+/* The iterators that are followed, by their address. The GIL guards them. */
 static struct followed {
 	const void *object;
 	PyObject *reference; /* weak reference; NULL: none */
 	struct follow_what what;
 	uint32_t life;
-	uint32_t users; /* calls under way, or 1 for an owning stand-in */
+	uint32_t users; /* number of calls under way, or 1 if a stand-in owns the iterator */
 	uint64_t used_ns; /* time of the last call; 0: free */
 	bool gave_way;
-	bool made; /* this loader made it, even if the object names another one */
+	bool made; /* this loader made it, even if the object names another loader */
 	struct consumer consumer;
 } followed[FOLLOWED_MAX];
 static size_t followed_count;
@@ -48,7 +48,7 @@ static bool is_gone(const struct followed *one)
 	return object && object == py.none;
 }
 
-/* Returns the object's entry or a new one, or NULL if all entries are in use. */
+/* Returns the entry of an object, made if there is none. NULL: all entries are in use. */
 static struct followed *find(const struct follow_what *what, const void *key, PyObject *object)
 {
 	struct followed *oldest = NULL;
@@ -271,7 +271,7 @@ PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObje
 static struct api_name capsule_name = {"_dlprof", NULL};
 static struct api_name next_name = {"__next__", NULL};
 
-/* Takes no lock: in a forked child, another thread of the parent may have held it. */
+/* Returns true if the entry is the capsule's. Takes no lock, which a fork may have left taken. */
 static bool is_of(const struct followed *one, const PyObject *capsule)
 {
 	return thread_is_in_life(one->life) && one->object == capsule;
@@ -292,7 +292,7 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	one = py.PyCapsule_GetPointer(capsule, CAPSULE);
 	if (!one || !empty || !callable)
 		return NULL;
-	/* In a forked child, a caller is not the training. */
+	/* In a forked child, the caller is not the training. */
 	return is_of(one, capsule) && !follow_inside() ? next(one, callable, empty, NULL)
 						       : py.PyObject_Call(callable, empty, NULL);
 }

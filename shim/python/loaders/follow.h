@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.h - records an iterator's batches by nothing but its calls: each call is a wait.
+ * follow.h - records the batches of an iterator of which only the calls are known: each is a wait.
  *
  * A call within another followed call or a load does not count.
  */
@@ -22,9 +22,9 @@ struct follow_crew {
 struct follow_what {
 	const char *kind;
 	const void *loader; /* the loader's address, only compared */
-	bool gives_way;     /* if an inner loader is followed, it counts instead of this one */
-	bool only_made;     /* follow only objects passed to follow_made() */
-	bool loads;         /* the thread that asks also loads the batch */
+	bool gives_way;     /* if a loader inside is followed, only that one counts */
+	bool only_made;     /* only objects that follow_made() got are followed */
+	bool loads;         /* the thread that asks for a batch also loads it */
 	const struct follow_crew *crew; /* NULL: loads of its workers are not known */
 	bool ahead;	    /* a thread of the iterator prefetches batches (ahead.h) */
 };
@@ -32,11 +32,11 @@ struct follow_what {
 /* Returns true within a wait of another loader, within a load, and anywhere in a worker. */
 bool follow_inside(void);
 
-/* Records calling `original` as a wait; `object` is NULL for a function. */
+/* Calls `original`, and records that as a wait. `object` is NULL for a function. */
 PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
 		      PyObject *args, PyObject *kwargs);
 
-/* Calls `original`, an iter(): its result begins an epoch. */
+/* Calls `original`, which makes an iterator. That begins an epoch. */
 PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObject *args,
 		      PyObject *kwargs);
 

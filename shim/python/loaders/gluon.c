@@ -15,7 +15,7 @@
 #define LOADERS "mxnet.gluon.data.dataloader"
 #define POOLS   "multiprocessing.pool"
 
-/* number of workers of the loader being made, from which a worker finds its own number */
+/* number of workers of the loader that is being made; a worker finds its own number by it */
 static _Atomic uint32_t worker_count;
 
 static uint64_t stream_of(PyObject *queue, const char *end)
@@ -80,7 +80,7 @@ static uint32_t task_of(PyObject *iterator, const struct consumer *consumer)
 
 const struct follow_crew gluon_crew = {gather, task_of};
 
-/* DataLoader.__init__ starts the pool, which inherits that we record. */
+/* Wraps DataLoader.__init__, which starts the pool. Its processes inherit that we record. */
 static PyObject *on_loader(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *workers = api_argument(args, kwargs, 8, "num_workers");
@@ -93,14 +93,14 @@ static PyObject *on_loader(PyObject *original, PyObject *args, PyObject *kwargs)
 	return py.PyObject_Call(original, args, kwargs);
 }
 
-/* _MultiWorkerIter.__init__ requests the first batches. */
+/* Wraps _MultiWorkerIter.__init__, which requests the first batches. */
 static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	return follow_inside() || !consumer_record() ? py.PyObject_Call(original, args, kwargs)
 						     : iterator_make(original, args, kwargs, 0);
 }
 
-/* _push_next chooses samples and requests their batch. */
+/* Wraps _push_next, which chooses samples and requests their batch. */
 static PyObject *on_push(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_waiting() : NULL;
@@ -272,7 +272,7 @@ static PyObject *on_worker(PyObject *original, PyObject *args, PyObject *kwargs)
 	return py.PyObject_Call(original, changed ? changed : args, kwargs);
 }
 
-/* Before 1.3 the workers were no pool, so only waits are recorded. */
+/* Patches Gluon's loader. Before 1.3 its workers were no pool: then only waits are recorded. */
 void gluon_patch(PyObject *module, size_t row)
 {
 	static struct patch_point points[] = {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * gluon.h - MXNet Gluon's DataLoader, with workers in a multiprocessing pool, which numbers its
- * jobs.
- */
+/* gluon.h - follows MXNet Gluon's DataLoader by the jobs of its workers, a multiprocessing pool. */
 #pragma once
 
 #include <stddef.h>

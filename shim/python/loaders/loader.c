@@ -37,7 +37,7 @@ enum {
 	LOADS = 1 << 13,
 };
 
-/* `next` wraps the __next__ that CLASS patches. */
+/* Wrappers for each row of loaders.def. next_x() wraps the __next__ that CLASS patches. */
 #define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
 	static PyObject *call_##id(PyObject *original, PyObject *args, PyObject *kwargs);          \
 	static PyObject *next_##id(PyObject *original, PyObject *args, PyObject *kwargs);
@@ -75,7 +75,7 @@ static const struct follow_crew *const crews[LOADER_MAX] = {
 	[LOADER_paddle_workers] = &paddle_crew,
 };
 
-/* the user named a loader, so those of loaders.def are not followed */
+/* true: the user named a loader, so loaders of loaders.def are not followed */
 static bool users;
 
 static PyObject *self_of(PyObject *args)

@@ -9,7 +9,7 @@
 #define ITERATORS "paddle.io.dataloader.dataloader_iter"
 #define ORDER_MAX 1024
 
-/* Tasks of batches that the receiving thread has put and the training has not taken. */
+/* Tasks of batches that the receiving thread has put, but the training has not taken yet. */
 struct order {
 	uint32_t put, taken;
 	uint32_t tasks[ORDER_MAX];
@@ -22,7 +22,7 @@ static struct order *order_of(PyObject *iterator, bool make)
 	return api_memory(iterator, &order_name, sizeof(struct order), make);
 }
 
-/* Returns true for a stream, some of whose tasks bring no batch, as their worker has ended. */
+/* Returns true for an iterable dataset: tasks of a worker that has ended bring no batch. */
 static bool is_stream(PyObject *iterator)
 {
 	return api_get_number(iterator, "_dataset_kind", 0) == 1;
@@ -58,7 +58,7 @@ static uint32_t task_of(PyObject *iterator, const struct consumer *consumer)
 
 const struct follow_crew paddle_crew = {gather, task_of};
 
-/* _get_data() returns the batch of task `_rcvd_idx`, in the receiving thread. */
+/* Wraps _get_data(), which returns the batch of task `_rcvd_idx` in the receiving thread. */
 static PyObject *on_data(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	static const char *const resumes[] = {"_ResumeIteration", NULL};

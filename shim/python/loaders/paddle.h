@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paddle.h - PaddlePaddle's DataLoader, with workers like PyTorch's (torch_worker.c).
+ * paddle.h - follows PaddlePaddle's DataLoader, whose workers are like PyTorch's (torch_worker.c).
  *
  * A thread of the training receives and sorts their batches.
  */

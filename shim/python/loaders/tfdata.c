@@ -14,11 +14,12 @@
 
 #define ITERATOR_MAX 128
 
-/* `key`: the object or, if unknown, the asking thread: each node of a graph has its own thread. */
+/* An iterator. `key` is its object or, if that is unknown, the thread that asks: a graph has one
+ * for each node. */
 static struct iterator {
 	const void *key;
 	uint32_t life;
-	bool ignored;               /* it gives parts of another iterator's elements */
+	bool ignored;               /* it only gives parts of another iterator's elements */
 	bool fresh;
 	const struct thread *first;
 	const void *dataset;
@@ -28,7 +29,7 @@ static struct iterator {
 
 static _Atomic uint32_t iterators_busy;
 
-/* thread that made the newest iterator, if no thread took that time yet; else NULL */
+/* the thread that made the newest iterator; NULL: take_making() has taken the time of that */
 static struct thread *maker;
 static uint32_t maker_life;
 
@@ -37,7 +38,7 @@ static const void *_Atomic newest;
 
 static _Atomic uint32_t held;
 
-/* TensorFlow tells which iterator is asked, by the object */
+/* true: TensorFlow tells which iterator is asked, by an object of it */
 static atomic_bool telling;
 
 static bool is_used(const struct iterator *one)
@@ -166,7 +167,7 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/* Begins an epoch if due. An object that was made unseen counts as the newest iterator. */
+/* Begins an epoch if one is to begin. An object that was made unseen is the newest iterator. */
 static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);
