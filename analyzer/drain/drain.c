@@ -25,7 +25,7 @@
 #define AGAIN_MS     100
 #define HURRY_MS     2     /* shortest pause between rounds, if rings fill fast */
 #define TALLY_MS     10000 /* pause between readings of the tallies, which cannot get lost */
-/* After unwinding STACKS_MOST stacks: a pause of STACKS_MS, or of STACKS_PART times the cost. */
+/* after STACKS_MOST stacks, the drain unwinds none for STACKS_MS or STACKS_PART x their CPU time */
 #define STACKS_MS    400
 #define STACKS_MOST  2
 #define STACKS_PART  4000
@@ -277,7 +277,7 @@ static int do_round(struct drain *drain, bool now)
 	return r;
 }
 
-/* Returns true if a round is worth its cost. Asking costs much less than a round. */
+/* Returns true if there is something to do in a round. To find that out costs much less. */
 static bool is_look_worth(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->count; i++)

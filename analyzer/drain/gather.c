@@ -60,7 +60,7 @@ static void order_lives(struct segment *one, struct segment *other)
 	    (earlier->later_ns && earlier->later_ns <= later_ns))
 		return;
 	earlier->later_ns = later_ns;
-	earlier->told.ended = false; /* its end may have been noted as that of the process */
+	earlier->told.ended = false; /* note its end again: it is not the process's end */
 }
 
 static int add_segment(void *context, const char *name)

@@ -97,9 +97,9 @@ struct dlprof_batch {
 	/* In these members, UINT64_MAX or UINT32_MAX means: not observed. */
 	uint64_t sample_ns;	/* choosing samples; with workers, for a later batch */
 	/*
-	 * Fetches of the batch's tensors by descriptors, within this wait or earlier. The CPU time
-	 * of some is measured, and fetch_cpu_ns computed from that. If a thread pins memory, these
-	 * are its fetches since the last batch.
+	 * Time of fetching the file descriptors of the batch's tensors, in this wait or earlier.
+	 * fetch_cpu_ns is computed from the CPU time of some fetches. If a thread pins memory, it
+	 * fetches them, and all its fetches since the last batch count.
 	 */
 	uint64_t fetch_ns;
 	uint64_t fetch_cpu_ns;

@@ -36,7 +36,7 @@ struct attributes {
 
 static_assert(sizeof(struct attributes) == 48, "as NVTX lays it out");
 
-#define MESSAGE_TEXT 1 /* a message_type */
+#define MESSAGE_TEXT 1 /* the message_type of a message in char */
 
 static _Atomic uint32_t kept_count;
 static _Atomic bool attached;

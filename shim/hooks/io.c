@@ -69,7 +69,7 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 
 	if (unlikely(!activate_on()))
 		return;
-	/* A file may stand for a lock, which its maker holds. */
+	/* Some programs use a file as a lock: whoever makes the file holds the lock. */
 	if (unlikely(is_new) && (fd >= 0 || errno == EEXIST) && thread_loading() &&
 	    segment_is_own())
 		waits_try(thread_loading(), path, fd < 0);

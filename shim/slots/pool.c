@@ -146,7 +146,7 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
 		find_helpers(copy, wrap_rows[row].library, real);
-		/* The library may have been loaded after the last sweep. */
+		/* A library that no sweep has seen yet may be in another namespace. */
 		copy->foreign = !module_at(real);
 		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
 		__atomic_store_n(&target->slot, NULL, __ATOMIC_RELEASE);

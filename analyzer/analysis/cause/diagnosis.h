@@ -132,7 +132,7 @@ struct grounds {
 	bool is_managed;        /* at least half of the loads' time waits for a Manager */
 	double tensors;
 	bool is_memory_short;
-	const struct load_facts *facts; /* what the members above were found in; NULL: unknown */
+	const struct load_facts *facts; /* the facts that were looked at; NULL: there were none */
 };
 
 struct diagnosis {

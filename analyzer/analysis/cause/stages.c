@@ -88,7 +88,7 @@ static size_t input_of(const struct stages *stages, size_t at)
 	return input == STAGE_NOWHERE ? input : lower_half(stages, input);
 }
 
-/* Returns true if `at` is an interleave all of whose threads work, so that `taker` waits for it. */
+/* Returns true if stage `at` is an interleave whose threads all work, so that `taker` waits. */
 static bool is_full(const struct stages *stages, size_t at, const struct stage_work *taker)
 {
 	const struct stage_work *stage = &stages->list[at];
@@ -468,8 +468,8 @@ static void judge_operators(struct view *v, size_t root, size_t reader, double w
 }
 
 /*
- * Judges a pipeline of DALI. Its operators run one after the other, ahead of the training. Time of
- * run() that is not spent waiting for them is an external source's, in Python.
+ * Judges a pipeline of DALI. Its operators run one after the other, ahead of the training. The rest
+ * of run()'s time is spent in an external source, which is Python code.
  */
 static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 {

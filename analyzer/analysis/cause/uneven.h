@@ -26,7 +26,7 @@ struct uneven {
 	double batches;
 	double wait_share; /* share of all waiting that comes while only these workers load */
 	int16_t list[UNEVEN_NAMED];
-	size_t named; /* number of them listed; 0: they differ between epochs, or are too many */
+	size_t named; /* workers in `list`; 0: they differ between epochs, or are too many */
 };
 
 void uneven_find(const struct batch_series *series, const struct finding *finding,

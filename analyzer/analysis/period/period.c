@@ -15,7 +15,7 @@
 #define WINDOW         ((size_t)1 << 14)
 #define WINDOWS        64 /* a longer series is tested in this many windows only */
 #define FEW_WINDOWS    16
-#define SPREAD         16 /* windows have at most this many ordinals a batch */
+#define SPREAD         16 /* all windows together have at most so many ordinals for each batch */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows in a block: half of them choose the phase, half measure it */
 #define PIECE_LEAST    12 /* values are cut at breaks (events.h) if pieces have this many batches */

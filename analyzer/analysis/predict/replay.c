@@ -267,7 +267,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 		dispatch(r, i % r->workers);
 }
 
-/* Replays an epoch. Time before the run's first delivery, at *begin_ns, is left out. */
+/* Replays an epoch. Sets *begin_ns to the run's first delivery, from which time counts. */
 static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;

@@ -174,7 +174,7 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 	return other / first;
 }
 
-/* Finds lags and hand-overs. handover_ns is all time since the load's end until find_latency(). */
+/* Finds lags and hand-overs. Before find_latency(), each handover_ns includes its latency. */
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
 	uint8_t *is_first = malloc(t->count + 1);

@@ -38,7 +38,7 @@
 
 #define RANK_MOST_LAG 0.2  /* ranks wait for each other if `lag` is at most this */
 #define RANK_NOISE    0.01 /* smaller shares of the time are noise */
-/* ranks are aligned if at least this share of batches was taken beside another rank */
+/* ranks are aligned if, for at least this share of batches, another rank has the same one */
 #define RANK_COMMON   0.9
 
 /* Adds a rank to the job, all zero at first. No `epochs` (ascending): the rank has no clock. */

@@ -26,8 +26,8 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 struct stats_order {
 	struct stats_column column;
 	size_t count;
-	size_t bins[3][STATS_BINS]; /* [0] counts by first bits, [1] and [2] by the next bits */
-	uint32_t prefix[3];         /* the prefixes whose values bins[1] and bins[2] count */
+	size_t bins[3][STATS_BINS]; /* number of values: by first bits, next bits, last bits */
+	uint32_t prefix[3];         /* bins[1] and [2] count only values that begin with this */
 	bool filled[3];
 };
 

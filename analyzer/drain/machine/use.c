@@ -45,7 +45,7 @@ struct use_process {
 	/* first reading, and last reading of memory */
 	uint64_t begun_ns, memory_ns;
 	int64_t used_ns, waited_ns; /* sums over the threads at the last reading; -1: none yet */
-	/* Time that threads ran or wanted to run since the first reading; `of_ns` then. */
+	/* time that threads ran or waited for a core since the first reading; `of_ns` then */
 	double wanted_ns, base_of_ns;
 	int64_t base_faults;
 	/* CPU time of the children, and time of loads, at the last reading; -1: none yet */

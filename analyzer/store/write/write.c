@@ -106,7 +106,7 @@ static void bind_numbers(sqlite3_stmt *statement, int *at, const int64_t *values
 	}
 }
 
-/* Drops a row that a constraint refuses (from damaged memory): an error would stop all others. */
+/* Writes a row. One that a constraint refuses is from damaged memory, and is left out. */
 static int finish(sqlite3_stmt *statement)
 {
 	int r = step(statement);

@@ -14,8 +14,7 @@
 
 #define ITERATOR_MAX 128
 
-/* An iterator. `key` is its object or, if that is unknown, the thread that asks: a graph has one
- * for each node. */
+/* An iterator. `key` is its object or, if that is unknown, the thread that asks for its batches. */
 static struct iterator {
 	const void *key;
 	uint32_t life;
