@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event.h - the records that the shim sends to the drain: one fixed-width record per fact.
+ * event.h - the records that the shim sends to the drain. A record has 128 bytes and one fact.
  *
  * Times are nanoseconds of CLOCK_MONOTONIC. A thread writes its record once, whole.
  */
@@ -180,7 +180,7 @@ struct dlprof_stage_sum {
 	uint64_t ready; /* a queue's ready elements, summed over requests */
 };
 
-/* OP: begin_ns and duration_ns include nested calls. */
+/* OP: the call from begin_ns on for duration_ns, with all calls that are nested in it. */
 struct dlprof_op {
 	uint64_t bytes;
 	uint32_t unused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - the name of a run's folder of segments: BASE/dlprof-PID-TICKS[-N].
+ * folder.h - reads the name of a run's folder of segments: BASE/dlprof-PID-TICKS[-N].
  *
  * PID and TICKS (field 22 of /proc/PID/stat) are of the process that began the run. Only its user
  * has access.
@@ -32,7 +32,7 @@ static inline bool dlprof_take_next(const char **at, uint64_t *ret)
 	return *(*at)++ == '-' && dlprof_take_number(at, ret);
 }
 
-/* Returns true for the name of a run's folder, with the pid and ticks of who began the run. */
+/* Returns true for the path of a run's folder, and gives the PID and TICKS in its name. */
 static inline bool dlprof_parse_folder(const char *path, uint64_t *ret_pid, uint64_t *ret_ticks)
 {
 	const char *at = strrchr(path, '/');

@@ -50,9 +50,7 @@
 
 enum dlprof_segment_flag {
 	DLPROF_SEGMENT_ROOT = 1 << 0, /* of the run's first process */
-	/*
-	 * The first byte has a write lock (F_OFD_SETLK) until the process ends or calls execve().
-	 */
+	/* the process has a write lock (F_OFD_SETLK) on the first byte until its end or execve() */
 	DLPROF_SEGMENT_LOCKED = 1 << 1,
 	/* with ROOT, in a program after an execve(): an earlier header has the facts of the run */
 	DLPROF_SEGMENT_LATER = 1 << 2,
@@ -80,7 +78,7 @@ struct dlprof_slot {
 	alignas(4096) struct dlprof_event far[DLPROF_RING_CAPACITY];
 };
 
-/* Sums over all lives, for the line at exit: a program that ends by execve() cannot print it. */
+/* Sums over all lives of the process. The last one prints them: before execve() none can. */
 struct dlprof_so_far {
 	_Atomic uint64_t batches;
 	_Atomic uint64_t time_ns;
@@ -88,9 +86,7 @@ struct dlprof_so_far {
 	_Atomic uint32_t in_doubt; /* not 0: perhaps no waits of the training; a note says why */
 };
 
-/*
- * A program after an execve() begins a life with another created_ns, but this pid and start_ticks.
- */
+/* The header. A next life of the process (execve()) has another created_ns, and the same pid. */
 struct dlprof_header {
 	uint64_t magic;
 	uint32_t abi;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack.h - a copy of the top of a thread's stack, taken at the end of a slow operation.
+ * stack.h - holds a copy of the top of a thread's stack, made at the end of a slow operation.
  *
  * The drain unwinds the stack while the process lives. The thread makes `state` TAKEN, then FULL,
  * and the drain makes it FREE.

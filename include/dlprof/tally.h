@@ -2,8 +2,8 @@
 /*
  * tally.h - sums by name: decoders, steps, waits, and the slowest files, folders and samples.
  *
- * Sums never shrink, except when an open proves to be of a folder. They go on when a slot gets
- * another thread, so they are exact whenever they are read.
+ * Sums only grow, except that the open of a folder is taken back. When a slot gets another thread,
+ * its sums go on. So a sum is right whenever it is read.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_KIND_MAX
 };
 
-/* The name of waits for all peers for which there was no room. */
+/* the name of the tally of all peers for which there was no room */
 #define DLPROF_TALLY_OTHERS	  "other peers"
 #define DLPROF_TALLY_NAMED_COUNT  64
 #define DLPROF_TALLY_FILE_COUNT	  64
@@ -39,7 +39,7 @@ enum dlprof_tally_kind {
 #define DLPROF_TALLY_DETAIL_BYTES 48
 
 struct dlprof_tally {
-	/* Odd while kind, class, name or detail is written: compare it before and after reading. */
+	/* Odd while kind, class, name or detail change: compare it before and after reading. */
 	_Atomic uint32_t version;
 	uint32_t kind;
 	uint64_t class;
@@ -56,5 +56,5 @@ struct dlprof_tally {
 
 static_assert(sizeof(struct dlprof_tally) == 256, "tallies are the ABI of shim and drain");
 
-/* The class of an image is the first of these bounds that is not below its width. */
+/* An image's width class is the smallest of these numbers that is at least its width. */
 #define DLPROF_WIDTH_CLASSES {128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536}

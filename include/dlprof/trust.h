@@ -2,9 +2,9 @@
 /*
  * trust.h - decides whether dlprof may run or load another of its own files.
  *
- * It may if nobody can write the file who could not write the program that looks for it (the
- * looker). All of the path below the folder that both share is checked, and no link is followed.
- * One gap remains: in a user namespace all users without a mapping look like one user, 65534.
+ * It may if whoever can write the file can also write the looker: the program that looks for the
+ * file. All of the path below the folder that both share is checked, and no link is followed. One
+ * gap remains: in a user namespace all users without a mapping look like one user, 65534.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 
 enum trust {
 	TRUST_FINE,
-	TRUST_LINK, /* or a device or a pipe */
+	TRUST_LINK, /* a link, a device or a pipe */
 	TRUST_OWNER,
 	TRUST_OTHERS,
 	TRUST_GROUP,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* now.h - the clock for all times of a run, and this process's CPU time. */
+/* now.h - reads the clock of all times of a run, and this process's CPU time. */
 #pragma once
 
 #include <stdint.h>

@@ -27,5 +27,5 @@ bool process_stat_read(int32_t pid, struct process_stat *ret);
 /* `tid` is a number like "12"; used_ns is then the thread's CPU time. */
 bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret);
 
-/* Returns the CPU time in ns, of which `stat`, just read, knows 1/100 s only. */
+/* Returns the CPU time to the nanosecond; `stat`, just read, has it in 1/100 s only. */
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat);

@@ -2,10 +2,10 @@
 /*
  * live.h - writes a running run's metrics to a file for Prometheus, in DLPROF_METRICS_DIR.
  *
- * Every 15 seconds FOLDER/dlprof-PID-TICKS.prom is written under another name and renamed. The file
- * is removed when the run is over. The next drain removes a killed drain's file after five minutes.
- * Metrics are sums over the rows that this drain has written; Prometheus can handle counters that
- * start again from 0.
+ * Every 15 seconds FOLDER/dlprof-PID-TICKS.prom is written under another name and renamed. It is
+ * removed when the run is over; a killed drain's file is removed by the next drain, after five
+ * minutes. Metrics are sums over the rows that this drain has written; Prometheus can handle
+ * counters that start again from 0.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #include "store/write/write.h"
 
 #define LIVE_STEPS   512
-/* training threads with an account; of further threads, only batches are counted */
+/* so many training threads have an account; of others, only the batches are counted */
 #define LIVE_THREADS 8
 
 struct live_thread {
@@ -38,8 +38,8 @@ struct live_sums {
 struct live {
 	/* the file, and its name while unfinished; "": no file is wanted */
 	char path[PATH_MAX], part[PATH_MAX];
-	struct live_sums now, stored; /* sums with, and without, uncommitted rows */
-	double compute_ns;            /* last written value, since a counter must not fall */
+	struct live_sums now, stored; /* sums over all rows; and only over committed rows */
+	double compute_ns;            /* the value last written, as a counter must not fall */
 	int64_t lost_count;           /* records lost by segments that are removed */
 	uint64_t due_ns;
 	struct live_labels {
@@ -72,10 +72,10 @@ void live_row(struct live *live, const struct live_place *of, const struct batch
 
 void live_stop(struct live *live, const struct live_place *of, int64_t begin_ns, int64_t ns);
 
-/* Call live_committed() after a commit, live_rewind() after a rollback. */
+/* Make the sums match the database, after a commit, or after a rollback. */
 void live_committed(struct live *live);
 void live_rewind(struct live *live);
 
-/* Writes the file if that is due. A failure is noted, once. */
+/* Writes the file if the last one is old enough. The first failure is noted. */
 int live_update(struct live *live, struct db *db, struct writer *writer,
 		struct segment *const *segments, size_t count, uint64_t now_ns);

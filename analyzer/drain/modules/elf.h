@@ -2,8 +2,8 @@
 /*
  * elf.h - reads 64-bit ELF files, which are not trusted: every returned part lies within the file.
  *
- * The file is mapped, so truncating it raises SIGBUS; files that the training may be writing are
- * read by module.h.
+ * The file is mapped, so if it is truncated, reading raises SIGBUS. Files that the training may be
+ * writing are read by module.h instead.
  */
 #pragma once
 

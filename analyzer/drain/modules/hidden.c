@@ -38,9 +38,7 @@ static const char *const without_decoders[] = {
 	NULL,
 };
 
-/*
- * Each copy has `text`; a copy that exports `symbol` can be observed; `names`: the library's files.
- */
+/* Each copy of a library has `text`. Copies that export `symbol` and files `names` are observed. */
 static const struct {
 	const char *library;
 	const char *text;
@@ -165,7 +163,7 @@ static bool note_file(const struct maps_line *line)
 	return !is_named(without_decoders, line->path);
 }
 
-/* Scans new modules. *ret_paused: the time was used up before the last module. */
+/* Scans modules that are new. *ret_paused: some are left, as the time was used up. */
 static int look_through(struct writer *writer, const struct modules *modules, bool *ret_paused)
 {
 	const uint64_t begin_ns = cpu_ns();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hidden.h - finds decode libraries that are linked into a module, so that no call is observed.
+ * hidden.h - finds decode libraries that are linked into other modules, where no call is observed.
  *
- * Scanning 100 MB of libraries would slow the training down, so the drain does it, in small parts.
+ * To scan 100 MB of libraries would slow the training down, so the drain does it, bit by bit.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 
 void hidden_begin(void);
 
-/* Notes that a library's wrappers have callers, as a note in a segment says. */
+/* Notes that some module calls a library's wrappers (a note in a segment says so). */
 int hidden_reached(struct writer *writer, const char *library);
 
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns);
 
-/* Returns bits of the decode libraries that are copied into the file and not exported by it. */
+/* Returns which decode libraries (bits) the file contains without exporting their functions. */
 unsigned int hidden_scan(int fd, const char *path);

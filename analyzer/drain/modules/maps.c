@@ -42,9 +42,7 @@ static uint64_t take_hex(const char **at)
 	}
 }
 
-/*
- * Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234 /usr/lib/libc.so.6". False: no file is mapped.
- */
+/* Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234 /usr/lib/libc.so.6"; false: maps no file. */
 static bool parse(const char *text, struct maps_line *ret)
 {
 	char *end;
@@ -119,9 +117,7 @@ uint64_t maps_device(dev_t device)
 	return (uint64_t)major(device) << 32 | minor(device);
 }
 
-/*
- * Overlay and btrfs (major number 0) have another device number in /proc/PID/maps than in stat().
- */
+/* Returns true if it is the mapped file. For overlay and btrfs (major 0), device numbers differ. */
 static bool is_mapped(const struct stat *status, uint64_t device, uint64_t inode)
 {
 	return S_ISREG(status->st_mode) && status->st_ino == inode &&
@@ -169,7 +165,7 @@ uint64_t maps_state(int32_t pid)
 	return state;
 }
 
-/* The auxiliary vector contains addresses that are random for each start of a program. */
+/* Hashes the auxiliary vector, which has addresses that are random for each start of a program. */
 uint64_t maps_image(int32_t pid)
 {
 	const uint64_t state = maps_state(pid);

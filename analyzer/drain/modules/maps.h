@@ -13,10 +13,10 @@ struct maps_line {
 	const char *path; /* begins with '/' */
 };
 
-/* A result other than 0 ends the listing. -errno: the process is gone, or must not be read. */
+/* Calls `take` for each mapped file until it returns other than 0. -errno: gone, or not allowed. */
 int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context);
 
-/* Opens a regular file only, as opening a pipe or a device could wait or have effects. */
+/* Opens a mapped file, if it is a regular one: to open a pipe or device could wait, or do harm. */
 int maps_open(const char *path, uint64_t device, uint64_t inode);
 
 uint64_t maps_device(dev_t device);

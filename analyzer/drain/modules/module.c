@@ -33,7 +33,7 @@ struct mapping {
 	uint64_t device, inode;
 	uint64_t file;
 	bool is_code;
-	char *path; /* shared with the mapping before if both have the same file */
+	char *path; /* the previous mapping's string, if that is of the same file */
 };
 
 struct modules {
@@ -327,7 +327,7 @@ static bool find_symbol(const struct mapping *mapping, uint64_t value,
 	return false;
 }
 
-/* Names found before are kept, because slow calls repeat, and reading symbol tables takes long. */
+/* Names that were found are kept: slow calls repeat, and to read a symbol table takes long. */
 static struct known {
 	uint64_t file, value;
 	char symbol[SYMBOL_BYTES];

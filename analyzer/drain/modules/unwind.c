@@ -101,7 +101,7 @@ static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size
 	return -UNW_ENOINFO;
 }
 
-/* A frame of the interpreter shows only that Python ran, so one such frame is enough. */
+/* Returns true for the interpreter's frames. One is enough: they only show that Python ran. */
 static bool is_interpreter(const char *line)
 {
 	const char *leaf = strchr(line, ' ');

@@ -145,7 +145,7 @@ static struct code_entry *make(const struct head *head, const struct text *name,
 	return entry;
 }
 
-/* Makes two system calls: for the parts' headers; then for the parts and the code object again. */
+/* Reads a code object by two system calls: its parts' headers; then its parts, and itself again. */
 static struct code_entry *fill(const struct memory *memory, const struct layout *layout,
 			       uint64_t address, const struct head *head)
 {
@@ -214,7 +214,7 @@ void code_next_turn(struct code_cache *cache)
 		      cache->turn);
 }
 
-/* Returns true if `type` is the type of code objects, which its name shows the first time. */
+/* Returns true if `type` is the type of code objects, known by its name the first time. */
 static bool learn_type(struct code_cache *cache, const struct memory *memory, uint64_t type)
 {
 	char name[sizeof("code")];

@@ -23,8 +23,8 @@ struct code_cache {
 	uint64_t turn;       /* number of the current sample; its entries are not freed */
 	uint64_t type;       /* address of CPython's type of code objects; 0: unknown */
 	size_t hand;
-	uint64_t missed; /* how often a code object had to be read */
-	uint64_t reused; /* how often an address had another code object */
+	uint64_t missed; /* how often a code object was not in the cache, and was read */
+	uint64_t reused; /* how often a cached address had become another code object's */
 };
 
 void code_done(struct code_cache *cache);

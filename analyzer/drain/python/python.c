@@ -41,7 +41,7 @@ struct python {
 	uint64_t failed_in_a_row;
 };
 
-/* First words of a sample; one call reads them all, so they belong to one moment. */
+/* What is read first. One system call reads all of it, so that it is of one moment. */
 struct heads {
 	uint64_t interpreter, newest, gil, holder;
 	int32_t locked;
@@ -75,7 +75,7 @@ static int find_interpreter(struct python *python, uint64_t *ret_newest)
 			   8);
 }
 
-/* Before 3.11. A new thread is listed before it has set its id; until then its tid is unknown. */
+/* Finds tids before 3.11. A new thread is listed before it has its id: then the tid is unknown. */
 static void find_tids(struct python *python)
 {
 	const struct thread *oldest = &python->threads[python->thread_count - 1];
@@ -115,9 +115,7 @@ static enum reason find_threads(struct python *python)
 	return REASON_OBSERVED;
 }
 
-/*
- * Reads all by one call. Returns false if threads came or went; the first ret->count still exist.
- */
+/* Reads *ret. Returns false if threads came or went; the first ret->count still exist. */
 static bool read_heads(struct python *python, struct heads *ret)
 {
 	static struct memory_list list;

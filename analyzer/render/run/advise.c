@@ -135,10 +135,7 @@ static const char *whatif_words(const struct report *report, int id)
 	return id < WHATIF_MAX ? words[id] : whatif_name(&report->diagnosis.whatif, id);
 }
 
-/*
- * Appends the range of a predicted gain, cut at that of ideal input. Returns false if there is
- * none.
- */
+/* Appends the range of a predicted gain, up to that of ideal input; false: there is no range. */
 static bool add_range(const struct whatif *whatif, double low, double high, const char *assumed,
 		      char *text, size_t size)
 {
@@ -290,7 +287,7 @@ static void add_prediction(const struct report *report, int id, struct outline *
 	outline_cell(o, "%s", UNITS_SHARE(whatif->stall_ratio[id]));
 }
 
-/* Writes why settings would not help; those with the same reason share a sentence. */
+/* Writes why settings would not help. Settings with the same reason share a sentence. */
 static void add_reasons(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;

@@ -16,7 +16,7 @@
 #define MOST_HOLDERS 3
 #define MOST_STUCK   2
 #define MINUTE_NS    (60 * (int64_t)NS_PER_S)
-#define LEAST_LEAD  0.1 /* a line is named beside an advice if it has this share of its group */
+#define LEAST_LEAD  0.1 /* an advice names a line of code with this share of its group's time */
 #define LEAST_SHARE  0.03
 #define JSON_SHARE   0.01
 #define LEAST_COUNT  20
@@ -48,7 +48,7 @@ static const char *find_script(const char *command, size_t *ret_length)
 	return command;
 }
 
-/* Finds the program's folder: what is left of a file's path without the script as it was typed. */
+/* Finds the program's folder: the script's whole path without the end that the user typed. */
 static void find_root(struct code_names *names, const char *script, size_t length)
 {
 	const char *name = length ? memrchr(script, '/', length) : NULL;

@@ -8,7 +8,7 @@
 
 struct code_names {
 	const struct line_samples *samples;
-	const char *root; /* start of the paths of files in the program's folder; NULL: unknown */
+	const char *root; /* path of the program's folder; NULL: unknown */
 	size_t root_length;
 	const char **files; /* sorted by the ends of paths, so that equal ends are neighbours */
 	size_t file_count;
@@ -39,14 +39,14 @@ void code_outline(const struct report *report, struct outline *outline);
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
 
-/* Like code_add_named(), about a group's first line. That must have 10 %, plus its error. */
+/* Appends the same about a group's first line, if that has more than 10 % beyond its error. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 struct code_line {
 	const struct line_share *share;
 	const char *phase;
 };
-#define CODE_MOST_LINES 16 /* for a group, and as many for its lines in other threads */
+#define CODE_MOST_LINES 16 /* lines of a group; lines in other threads are counted apart */
 #define CODE_LINES      (LINE_GROUP_MAX * 2 * CODE_MOST_LINES)
 /* Returns line `place`, from 0 to CODE_LINES - 1, for JSON. `share` is NULL if it has no line. */
 struct code_line code_line_at(const struct report *report, size_t place);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c - writes the comparison. "~" in the text and `differs` false in JSON mean the same. */
+/* compare.c - writes a comparison. "~" in the text is the same as `differs` false in JSON. */
 #include "render/run/compare.h"
 
 #include <inttypes.h>

@@ -465,7 +465,7 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	const struct batch_series *s = &report->series;
 	double longest_ns = 0, whole = a->wait_ns / a->time_ns, ratio;
 
-	/* With several loaders, steps of one may contain waits for another. */
+	/* If a thread has several loaders, steps of one may contain waits for another. */
 	if (a->count > report->finding.own.count || !s->compute_ns)
 		return false;
 	for (size_t i = 0; i < s->count; i++)

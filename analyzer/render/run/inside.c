@@ -303,7 +303,7 @@ void inside_outline(const struct inside *inside, struct outline *o)
 		add_parts(inside, o);
 		add_decoders(inside, o);
 	}
-	/* Loaders with threads of their own may have files and samples, but no loads. */
+	/* A loader that loads in threads of its own may have files and samples, but no loads. */
 	if (!inside->files.count && !inside->samples.count &&
 	    !(inside->loads.load_ns && inside->slow_count))
 		return;

@@ -54,7 +54,7 @@ const char *gpu_clock(const struct report *report);
 
 void evidence_add(const struct report *report, char *text, size_t size);
 const char *evidence_line(const struct report *report);
-/* Appends the verdict without one long step. Returns false if that changes little. */
+/* Appends what the verdict would be without one long step. False: that changes little. */
 bool evidence_add_step(const struct report *report, char *text, size_t size);
 /* Returns "the training", or "this loop" beside other loaders. */
 const char *evidence_taker(const struct report *report);
@@ -117,7 +117,7 @@ struct share_part {
 	enum page_color tone;
 	int part; /* an enum account_part; ACCOUNT_PART_MAX: the steps */
 	double ns;
-	int64_t units; /* percent, or tenths of a percent */
+	int64_t units; /* its share in percent, or in tenths of a percent (shares_divide()) */
 };
 
 /* Divides the time; the steps come last. *ret_whole is 100, or 1000 if the ratio is below 10 %. */

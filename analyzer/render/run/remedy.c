@@ -40,7 +40,7 @@ static const struct medium media[] = {
 /* Databases by the ends of their names: a query without an index reads whole tables. */
 static const char *const databases[] = {".sqlite", ".sqlite3", ".db3"};
 
-/* Returns NULL if nothing special is to be said of what takes most of the decoding. */
+/* Returns what to say of the format that takes most of the decoding; NULL: nothing special. */
 static const struct medium *medium_of(const struct inside *inside)
 {
 	const struct tally *most = NULL;
@@ -186,7 +186,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* Names a group's costliest line. Returns false if there is none, or Why names it. */
+/* Names the line with most of a group's time. False: there is none, or "Why" names it already. */
 static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
 	struct line_named named;
@@ -303,8 +303,8 @@ static void decode_words(const struct report *report, char *buffer)
 }
 
 /*
- * Says how long the first loads of later epochs take, if they take FIRST_LONG times as long as all
- * loads and no load opened a file: a stream's shuffle buffer is filled in this way.
+ * Says how long the first loads of later epochs take, if that is FIRST_LONG times as long as all
+ * loads, and no load opened a file: they seem to fill a shuffle buffer.
  */
 static void add_firsts(const struct report *report, char *buffer)
 {

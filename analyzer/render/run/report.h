@@ -28,7 +28,7 @@ struct inside {
 	struct tally_list steps, decoders, samples, files, folders;
 	struct slow_call *slow;
 	size_t slow_count;
-	int64_t unlisted_file_ns;	/* longest that a file which is not listed can have taken */
+	int64_t unlisted_file_ns;	/* a file that is not listed took at most this */
 	int64_t unlisted_folder_ns;
 };
 

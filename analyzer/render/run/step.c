@@ -20,7 +20,7 @@ static const struct {
 	[STEP_AFTER] = {"after", "all else: metrics, logging, between epochs"},
 };
 
-/* If no optimizer was observed, STEP_AFTER is all of the time after a backward pass. */
+/* Returns what a part is. If no optimizer was observed, its time is in STEP_AFTER. */
 static const char *note_of(const struct step_parts *parts, enum step_part part)
 {
 	if (part == STEP_AFTER && !parts->has_optimizer)

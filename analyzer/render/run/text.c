@@ -22,8 +22,8 @@
 struct fit {
 	/* Number of printed blank lines before "Why", "Next", "Waits" and "More". */
 	int blanks;
-	/* 0: the first remedy; 1: and the second; 2: and how to follow that; 3: and the third; 4:
-	 * and how to follow that. */
+	/* What is printed beside the first remedy. 1: the second; 2: and how to follow it; 3: and
+	 * the third; 4: and how to follow that. 0: nothing. */
 	int steps;
 	size_t load_rows; /* rows above "Why": the first has a load's parts, the second a step's */
 	bool has_line;
@@ -31,7 +31,7 @@ struct fit {
 #define FIT_BLANKS 4
 #define FIT_STEPS  4
 #define FIT_LOAD   SIZE_MAX
-#define FIT_CALM   2 /* as many blank lines stay as long as remedies can be shortened instead */
+#define FIT_CALM   2 /* so many blank lines stay as long as remedies can be shortened instead */
 
 static const char *part_glyph(const struct page *page, int part)
 {

@@ -93,7 +93,7 @@ static void put_event(struct tracer *trace, const char *phase, int64_t lane, int
 	jsonw_close(&trace->json, '}');
 }
 
-/* Writes the part of an event after the lane's last slice. Returns false if no part is left. */
+/* Writes the part of an event that comes after its lane's last slice; false: there is none. */
 static bool put_slice(struct tracer *trace, int64_t number, const struct timeline_event *event)
 {
 	struct trace_lane *lane = number < 0 ? NULL : &trace->lanes[number - 1];

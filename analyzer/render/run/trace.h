@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.h - writes the events of trace.sql as Chrome trace events, in lanes without overlaps: a
- * slice that begins before the last one has ended loses its start.
+ * trace.h - writes the events of trace.sql as Chrome trace events, in lanes without overlaps. A
+ * slice that begins before its lane's last one has ended loses its start.
  */
 #pragma once
 
