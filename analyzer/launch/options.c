@@ -13,8 +13,6 @@
 #include "launch/set.h"
 #include "line/near.h"
 
-#define LEAST_BATCHES 20
-
 #define ON      LINE_ON
 #define RUN     ON(LAUNCH_RUN)
 #define RECORDS (ON(LAUNCH_RUN) | ON(LAUNCH_DOCTOR) | ON(LAUNCH_DEMO))
@@ -129,8 +127,9 @@ static const struct line_option OPTIONS[] = {
 	 .help = "measure N batches of each run; default 100, or those of 20 s", .verbs = TUNE},
 	{"rounds", .argument = "N", .help = "at most N rounds, 3 to 9; default 5", WHOLE(rounds),
 	 .verbs = TUNE},
-	{"max-time", .argument = "SECONDS", .help = "begin no round that would not end in time",
-	 WHOLE(max_time), .verbs = TUNE},
+	{"max-time", .argument = "SECONDS", WHOLE(max_time),
+	 .help = "begin no round that would not end in time, and measure fewer batches for that",
+	 .verbs = TUNE},
 	{"library", .argument = "FILE", .help = "the libdlprof.so to preload", TEXT(library),
 	 .verbs = ALL},
 	{"json", .help = "JSON", FLAG(json), .verbs = LOOKS},
@@ -197,8 +196,9 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 		return line_problem(line, "DLPROF_SET: these are too many settings");
 	if (ret->stop_after == 0)
 		return line_problem(line, "--stop-after: a number of batches from 1");
-	if (ret->batches >= 0 && ret->batches < LEAST_BATCHES)
-		return line_problem(line, "--batches: at least %d", LEAST_BATCHES);
+	if (ret->batches >= 0 && ret->batches < LAUNCH_LEAST_BATCHES)
+		return line_problem(line, "--batches: at least %d",
+				    LAUNCH_LEAST_BATCHES);
 	if (ret->rounds >= 0 && (ret->rounds < TUNE_LEAST || ret->rounds > TUNE_MOST))
 		return line_problem(line, "--rounds: %d to %d", TUNE_LEAST, TUNE_MOST);
 	return line_check_words(&launch_program, line);

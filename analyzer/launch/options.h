@@ -16,6 +16,8 @@ enum launch_verb {
 	LAUNCH_VERB_MAX
 };
 
+#define LAUNCH_LEAST_BATCHES 20 /* of tune's --batches */
+
 struct launch_options {
 	struct line line;
 	enum launch_verb verb;

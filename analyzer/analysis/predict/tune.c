@@ -181,7 +181,7 @@ static struct tune_interval interval(const double *gains, size_t count, double c
 {
 	struct stats_moments moments = {0};
 	struct tune_interval ret = {NAN, NAN, NAN};
-	double half;
+	double half, shared;
 
 	for (size_t i = 0; i < count; i++)
 		stats_add(&moments, gains[i]);
@@ -190,7 +190,8 @@ static struct tune_interval interval(const double *gains, size_t count, double c
 	ret.mean = moments.mean;
 	if (count < 2)
 		return ret;
-	half = tune_t(0.5 + confidence / 2, count - 1) * stats_deviation(&moments) /
+	shared = sqrt((4 * (double)count - 1) / (3 * (double)count - 1));
+	half = shared * tune_t(0.5 + confidence / 2, count - 1) * stats_deviation(&moments) /
 	       sqrt((double)count);
 	ret.low = ret.mean - half;
 	ret.high = ret.mean + half;

@@ -2,14 +2,15 @@
 /*
  * tune.h - chooses settings that are worth a trial, and judges the trials.
  *
- * A round runs the training unchanged, and once with each setting. The next round has the opposite
- * order, as a machine that slows down must favour no setting. A gain is the logarithm of (the
- * setting's rate / the unchanged rate in the same round).
+ * A round runs the training once with each setting, and unchanged before and after. The last run of
+ * a round is the first of the next, whose order of settings is the opposite, as a machine that
+ * slows down must favour none. A gain is log(rate / geometric mean of the two unchanged rates).
  *
- * A gain is proven if the interval of its mean, +- t s / sqrt(n) (Student 1908), is above 0 after
- * TUNE_LEAST rounds or the last round. If k settings are judged n times each, an interval has the
- * confidence 1 - 0.05 / (k n) (Bonferroni; Dunn 1961). So at most 2.5 % of trainings get a falsely
- * "proven" gain.
+ * A gain is proven if the interval of its mean is above 0 after TUNE_LEAST rounds or the last one:
+ * +- t s / sqrt(n) (Student 1908), and wider by sqrt((4n - 1) / (3n - 1)), as the run that two
+ * rounds share correlates their gains by 1/6, or less if runs resemble their neighbours. If k
+ * settings are judged m times each, an interval has the confidence 1 - 0.05 / (k m) (Bonferroni;
+ * Dunn 1961). So at most 2.5 % of trainings get a falsely "proven" gain.
  */
 #pragma once
 

@@ -17,6 +17,7 @@
 #define ROUNDS	       5
 #define RUN_LEAST_S    120
 #define RUN_TIMES      5   /* a run is ended after this many times the length of the base run */
+#define SAFE	       0.9 /* runs may take so much less of --max-time than foreseen */
 #define SKIPPED	       8   /* first batches, besides those loaded ahead, that are not measured */
 
 static int make_folder(struct tune *tune)
@@ -34,7 +35,7 @@ static int make_folder(struct tune *tune)
 }
 
 /* Shows on stderr what runs; `name` NULL clears that line. */
-static void show_progress(const struct tune *tune, const char *name, size_t most, double left_s)
+static void show_progress(const struct tune *tune, const char *name, double left_s)
 {
 	if (!isatty(STDERR_FILENO) || tune->options->quiet)
 		return;
@@ -43,23 +44,36 @@ static void show_progress(const struct tune *tune, const char *name, size_t most
 		fprintf(stderr, "dlprof tune: %s", name);
 	else if (name)
 		fprintf(stderr, "dlprof tune: run %zu of %zu at most, %s; up to %s left",
-			tune->run_count + 1, most, name, UNITS_TIME(left_s * 1e9));
+			tune->run_count + 1, tune->run_count + tune->runs_left, name,
+			UNITS_TIME(left_s * 1e9));
+}
+
+static double start_s(const struct tune_run *base)
+{
+	return fmax(0, base->seconds - (double)base->batch_count / base->per_s);
 }
 
 static double run_s(const struct tune *tune, const struct tune_run *base)
 {
-	double start_s = base->seconds - (double)base->batch_count / base->per_s;
+	return start_s(base) + (double)tune->stop_after / base->per_s;
+}
 
-	return fmax(0, start_s) + (double)tune->stop_after / base->per_s;
+/* Number of runs in so many rounds with so many settings, of which none leaves early. */
+static size_t runs_of(size_t rounds, size_t settings)
+{
+	return rounds * (settings + 1) + 1;
 }
 
 /*
- * Chooses the batches to measure, the same in all runs. The first ones may have been loaded ahead.
- * The last one is left out if the base run ended by itself.
+ * Chooses the batches to measure, the same in all runs: fewer if --max-time would have no room for
+ * the rounds that can prove a gain. The first ones may have been loaded ahead. The last one is left
+ * out if the base run ended by itself.
  */
-static void plan(struct tune *tune, const struct tune_run *base)
+static void plan(struct tune *tune, const struct tune_run *base, double begin_s)
 {
 	const struct launch_options *options = tune->options;
+	const double most_s = (double)options->max_time - (tune_now_s() - begin_s);
+	const double most_run_s = SAFE * most_s / (double)runs_of(TUNE_LEAST, tune->trial_count);
 	size_t skip = SKIPPED, measured = MEASURED_LEAST;
 
 	for (size_t i = 0; i < tune->trial_count; i++) {
@@ -71,10 +85,14 @@ static void plan(struct tune *tune, const struct tune_run *base)
 		if (ahead + SKIPPED > skip)
 			skip = ahead + SKIPPED;
 	}
+	if (MEASURED_S * base->per_s > MEASURED_LEAST)
+		measured = (size_t)(MEASURED_S * base->per_s);
+	if (options->max_time >= 0)
+		measured = (size_t)fmax(LAUNCH_LEAST_BATCHES,
+					fmin((double)measured, (most_run_s - start_s(base)) *
+							base->per_s - (double)skip));
 	if (options->batches > 0)
 		measured = (size_t)options->batches;
-	else if (MEASURED_S * base->per_s > MEASURED_LEAST)
-		measured = (size_t)(MEASURED_S * base->per_s);
 	if (base->by_itself && skip + measured >= base->batch_count) {
 		measured = base->batch_count - 1;
 		skip = skip < measured / 3 ? skip : measured / 3;
@@ -84,23 +102,42 @@ static void plan(struct tune *tune, const struct tune_run *base)
 	tune->stop_after = skip + measured;
 }
 
-/* Runs the command with a trial's settings or none. Returns 0, -EINTR or another error. */
+/* Runs the command with a trial's settings, or unchanged (NULL). Returns 0 or -errno. */
 static int run_once(struct tune *tune, const struct tune_run *base, struct tune_trial *trial,
-		    size_t most, double left_s, struct tune_run *ret)
+		    size_t number, struct tune_run *ret)
 {
 	char name[TUNE_SETTING + 24], label[TUNE_SETTING] = "base";
+	char *first = trial ? trial->database : tune->database;
 	double most_s = fmax(RUN_LEAST_S, RUN_TIMES * run_s(tune, base));
 	int r;
 
 	if (trial)
 		tune_setting(trial->candidate, label, sizeof(label));
-	snprintf(name, sizeof(name), "%s-%zu", label, tune->round_count + 1);
-	show_progress(tune, name, most, left_s);
+	snprintf(name, sizeof(name), "%s-%zu", label, number);
+	show_progress(tune, name, (double)tune->runs_left * run_s(tune, base));
 	r = tune_run(tune, name, trial, tune->stop_after, most_s, ret);
-	tune->run_count += r == 0;
-	if (!r && !tune->round_count)
-		snprintf(trial ? trial->database : tune->database, PATH_MAX, "%s", ret->database);
-	return r;
+	if (r < 0)
+		return r;
+	tune->run_count++;
+	tune->runs_left--;
+	if (number == 1)
+		snprintf(first, PATH_MAX, "%s", ret->database);
+	return 0;
+}
+
+/* Runs the command unchanged, before the first round or after so many. */
+static int run_unchanged(struct tune *tune, const struct tune_run *base, size_t rounds)
+{
+	struct tune_run run;
+	int r = run_once(tune, base, NULL, rounds + 1, &run);
+
+	if (r < 0)
+		return r;
+	tune->base_per_s[rounds] = run.per_s;
+	if (!*run.died)
+		return 0;
+	snprintf(tune->cut, sizeof(tune->cut), "a run without any setting came to no good end");
+	return -ECANCELED;
 }
 
 static size_t count_open(const struct tune *tune)
@@ -112,52 +149,57 @@ static size_t count_open(const struct tune *tune)
 	return open;
 }
 
-static bool has_time(const struct tune *tune, const struct tune_run *base, double begin_s)
+static bool has_time(struct tune *tune, const struct tune_run *base, double begin_s)
 {
-	const double need_s = (double)(count_open(tune) + 1) * run_s(tune, base);
+	const double now_s = tune_now_s() - begin_s, each_s = run_s(tune, base);
+	const size_t open = count_open(tune), missing = TUNE_LEAST - tune->round_count;
+	const size_t runs = runs_of(1, open) - (tune->round_count > 0);
 
-	return tune->options->max_time < 0 ||
-	       tune_now_s() - begin_s + need_s <= (double)tune->options->max_time;
+	if (tune->options->max_time < 0 ||
+	    now_s + (double)runs * each_s <= (double)tune->options->max_time)
+		return true;
+	snprintf(tune->cut, sizeof(tune->cut), "--max-time leaves no room for another round");
+	if (tune->round_count < TUNE_LEAST)
+		snprintf(tune->cut, sizeof(tune->cut),
+			 "--max-time leaves no room for the %d rounds that can prove a gain; "
+			 "--max-time %.0f would",
+			 TUNE_LEAST,
+			 ceil((now_s + (double)runs_of(missing, open) * each_s) / SAFE));
+	return false;
 }
 
-/* Runs the command once unchanged and once for each open trial; every other round in reverse. */
+/* Runs the command once for each open trial, in every other round in reverse, then unchanged. */
 static int run_round(struct tune *tune, const struct tune_run *base)
 {
-	const size_t rounds = (size_t)tune->options->rounds, open = count_open(tune);
-	const size_t most = tune->run_count + (open + 1) * (rounds - tune->round_count);
-	double rates[TUNE_TRIED + 1], left_s = (double)(most - tune->run_count) * run_s(tune, base);
-	bool is_back = tune->round_count % 2;
+	const double *unchanged = &tune->base_per_s[tune->round_count];
+	double rates[TUNE_TRIED];
 	struct tune_run run;
+	int r;
 
-	for (size_t i = 0; i <= tune->trial_count; i++) {
-		size_t at = is_back ? tune->trial_count - i : i;
-		struct tune_trial *trial = at ? &tune->trials[at - 1] : NULL;
-		int r;
+	for (size_t i = 0; i < tune->trial_count; i++) {
+		size_t at = tune->round_count % 2 ? tune->trial_count - 1 - i : i;
+		struct tune_trial *trial = &tune->trials[at];
 
-		rates[at] = NAN;
-		if (trial && trial->verdict != TUNE_OPEN)
+		if (trial->verdict != TUNE_OPEN)
 			continue;
-		r = run_once(tune, base, trial, most, left_s, &run);
+		r = run_once(tune, base, trial, tune->round_count + 1, &run);
 		if (r < 0)
 			return r;
-		left_s -= run_s(tune, base);
 		rates[at] = run.per_s;
-		if (!*run.died && !run.is_set)
+		if (*run.died)
+			trial->verdict = TUNE_DIED;
+		else if (!run.is_set)
 			trial->verdict = TUNE_UNCHANGED;
-		if (!*run.died)
-			continue;
-		if (!trial) {
-			tune->cut = "a run without any setting came to no good end";
-			return -ECANCELED;
-		}
-		trial->verdict = TUNE_DIED;
 		snprintf(trial->died, sizeof(trial->died), "%s", run.died);
 	}
+	r = run_unchanged(tune, base, tune->round_count + 1);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < tune->trial_count; i++)
 		if (tune->trials[i].verdict == TUNE_OPEN)
 			tune->trials[i].gains[tune->trials[i].count++] =
-				log(rates[i + 1] / rates[0]);
-	tune->base_per_s[tune->round_count++] = rates[0];
+				log(rates[i]) - (log(unchanged[0]) + log(unchanged[1])) / 2;
+	tune->round_count++;
 	return 0;
 }
 
@@ -174,24 +216,25 @@ static void judge(struct tune *tune, bool is_over)
 
 static void run_rounds(struct tune *tune, const struct tune_run *base, double begin_s)
 {
+	const size_t rounds = (size_t)tune->options->rounds;
 	int r = 0;
 
-	while (count_open(tune)) {
-		if (!has_time(tune, base, begin_s)) {
-			tune->cut = "--max-time leaves no room for another round";
-			break;
-		}
-		r = run_round(tune, base);
-		if (r < 0)
-			break;
-		judge(tune, false);
+	while (!r && count_open(tune) && has_time(tune, base, begin_s)) {
+		tune->runs_left = runs_of(rounds - tune->round_count, count_open(tune)) -
+				  (tune->round_count > 0);
+		if (!tune->round_count)
+			r = run_unchanged(tune, base, 0);
+		if (!r)
+			r = run_round(tune, base);
+		if (!r)
+			judge(tune, false);
 	}
 	if (r == -EINTR)
-		tune->cut = "it was interrupted";
-	else if (r < 0 && !tune->cut)
-		tune->cut = strerror(-r);
+		snprintf(tune->cut, sizeof(tune->cut), "it was interrupted");
+	else if (r < 0 && !*tune->cut)
+		snprintf(tune->cut, sizeof(tune->cut), "%s", strerror(-r));
 	judge(tune, true);
-	show_progress(tune, NULL, 0, NAN);
+	show_progress(tune, NULL, NAN);
 }
 
 static int run_base(struct tune *tune, struct tune_run *base)
@@ -203,9 +246,9 @@ static int run_base(struct tune *tune, struct tune_run *base)
 
 	tune->skip = SKIPPED;
 	snprintf(name, sizeof(name), "a first run of %zu batches, to predict from", batches);
-	show_progress(tune, name, 0, NAN);
+	show_progress(tune, name, NAN);
 	r = tune_run(tune, "base-0", NULL, batches, INFINITY, base);
-	show_progress(tune, NULL, 0, NAN);
+	show_progress(tune, NULL, NAN);
 	if (r < 0)
 		return r == -EINTR ? launch_fail("interrupted before anything was known")
 				   : launch_fail("cannot run '%s': %s", options->command[0],
@@ -219,8 +262,8 @@ static int run_base(struct tune *tune, struct tune_run *base)
 
 static void announce(const struct tune *tune, const struct tune_run *base)
 {
-	const size_t most = (tune->trial_count + 1) * (size_t)tune->options->rounds;
-	const size_t fewest = (tune->trial_count + 1) * TUNE_LEAST;
+	const size_t most = runs_of((size_t)tune->options->rounds, tune->trial_count);
+	const size_t fewest = runs_of(TUNE_LEAST, tune->trial_count);
 	char runs[40] = "", times[2 * UNITS_MAX + 8] = "";
 
 	if (fewest < most) {
@@ -269,7 +312,7 @@ int cmd_tune(const struct launch_options *given)
 	if (!r)
 		r = run_base(tune, &base);
 	if (!r) {
-		plan(tune, &base);
+		plan(tune, &base, begin_s);
 		if (tune->trial_count) {
 			announce(tune, &base);
 			run_rounds(tune, &base, begin_s);

@@ -60,12 +60,13 @@ struct tune {
 	size_t skip, stop_after; /* batches of a run: the first ones, not measured; all of them */
 	struct tune_trial trials[TUNE_TRIED];
 	size_t trial_count;
-	double base_per_s[TUNE_MOST]; /* batches a second without a setting, in each round */
-	char database[PATH_MAX]; /* database of the base run in the first round */
+	/* batches a second without a setting, before the first round and after each */
+	double base_per_s[TUNE_MOST + 1];
+	char database[PATH_MAX]; /* database of the base run before the first round */
 	size_t round_count;
-	size_t run_count;
+	size_t run_count, runs_left; /* runs_left: at most */
 	double seconds;
-	const char *cut; /* why the rounds ended early; NULL: they did not */
+	char cut[200]; /* why the rounds ended early; "": they did not */
 };
 
 /*

@@ -89,9 +89,9 @@ static double base_rate(const struct tune *tune)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < tune->round_count; i++)
+	for (size_t i = 0; i <= tune->round_count; i++)
 		sum += log(tune->base_per_s[i]);
-	return tune->round_count ? exp(sum / (double)tune->round_count) : NAN;
+	return tune->round_count ? exp(sum / (double)(tune->round_count + 1)) : NAN;
 }
 
 static void add_head(const struct tune *tune, struct outline *o)
@@ -150,7 +150,7 @@ static void add_verdict(const struct tune *tune, struct outline *o)
 				     "no setting is predicted to gain anything, at %s of waiting",
 				     UNITS_SHARE(tune->stall_ratio));
 	}
-	if (tune->cut)
+	if (*tune->cut)
 		outline_cell(o, "It ended early: %s.", tune->cut);
 }
 
