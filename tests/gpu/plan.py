@@ -28,18 +28,17 @@ LEFT_OUT = "left out"
 # Step: parts in the order of their worth: name of the table, seconds, script and arguments. Those that
 # end in * need torch. Parts in brackets run side by side: they count things, and time none.
 STEPS = {
-    "1": [("environment", 60, "environment.py"), ("rates", 40, "rates.py buffers"), ("cost", 200, "cost.py training *")],
-    "2": [("slow", 130, "rates.py slow side api *"), ("soak", 100, "soak.py 70"),
+    "1": [("environment", 30, "environment.py"), ("bound", 130, "cost.py GPU-bound *"), ("soak", 100, "soak.py 80")],
+    "2": [[("ends", 90, "others.py ends *"), ("starts", 90, "others.py starts *")],
+          ("semantics", 100, "semantics.py durations replaced unsubscribed syncs graph correlation delivery "
+           "forced streams copies fork ends late second refused"), ("launches", 45, "cost.py launch graph kernels")],
+    "3": [("accuracy", 50, "accuracy.py cnn *"), ("compiled", 120, "accuracy.py graphs transformer compile *"),
+          [("sessions", 80, "others.py profiler graphs *"),
+           ("tools", 80, "others.py helpers older_library preset ranks tools *"), ("libraries", 80, "rates.py libraries *")]],
+    "4": [("rates", 40, "rates.py buffers"), ("slow", 130, "rates.py slow side api *"),
           [("profiler", 70, "others.py asynchronous *"), ("host", 70, "others.py host *"),
-           ("jax", 70, "others.py jax_alone jax *")]],
-    "3": [("pipeline", 120, "pipeline.py *"), ("cases", 90, "accuracy.py prefetch accumulation amp *"),
-          [("ends", 80, "others.py ends *"), ("starts", 80, "others.py starts *")]],
-    "4": [("semantics", 150, "semantics.py durations replaced unsubscribed syncs graph correlation delivery "
-           "forced streams copies fork ends late second refused"),
-          ("launches", 90, "cost.py launch graph kernels"), ("accuracy", 60, "accuracy.py cnn *")],
-    "5": [("compiled", 140, "accuracy.py graphs transformer compile *"),
-          ("sessions", 80, "others.py profiler graphs *"),
-          ("tools", 80, "others.py older_library preset ranks tools *")],
+           ("jax", 70, "others.py jax_alone jax *")], ("fed", 60, "cost.py input-bound *")],
+    "5": [("pipeline", 120, "pipeline.py *"), ("cases", 90, "accuracy.py prefetch accumulation amp *")],
 }
 
 

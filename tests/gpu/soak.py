@@ -17,17 +17,17 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def sample(pid):
-    """(resident bytes, CPU seconds of all threads but the main one) now; None: it is gone."""
+    """(resident bytes, CPU seconds of each thread but the main one) now; None: it is gone."""
     try:
         with open("/proc/{}/statm".format(pid)) as file:
             resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        cpu = 0
+        cpu = {}
         for thread in os.listdir("/proc/{}/task".format(pid)):
             if int(thread) == pid:
                 continue
             with open("/proc/{}/task/{}/stat".format(pid, thread)) as file:
                 fields = file.read().rpartition(")")[2].split()
-            cpu += (int(fields[11]) + int(fields[12])) / TICKS
+            cpu[int(thread)] = (int(fields[11]) + int(fields[12])) / TICKS
         return resident, cpu
     except (OSError, ValueError):
         return None
@@ -83,14 +83,20 @@ def main():
         grown = tenth(resident, True) - tenth(resident, False)
         table.row("resident memory gained", "{:.1f} MB".format(grown / 1e6), "<= 16 MB",
                   grown <= 16e6)
-    # CUPTI's own thread may get slower and slower: the last minute against the first.
-    window = min(60, max(2, len(samples) // 4))
-    if len(samples) > 3 * window:
-        def rate(a, b):
-            return (samples[b][2] - samples[a][2]) / (samples[b][0] - samples[a][0])
-        first, last = rate(1, 1 + window), rate(-1 - window, -1)
-        table.row("CPU of the helper threads, first and last {} s".format(window),
-                  "{:.2f}, {:.2f} cores".format(first, last), "last <= 1.2 of first",
+    # CUPTI's own thread may get slower and slower: by windows of 20 s, and the last against the second.
+    window = min(20, max(1, len(samples) // 5))
+    if len(samples) > 4 * window:
+        def rate(a, b, threads):
+            return sum(samples[b][2].get(thread, 0) - samples[a][2].get(thread, 0)
+                       for thread in threads) / (samples[b][0] - samples[a][0])
+        threads = sorted(samples[-1][2])
+        starts = range(0, len(samples) - window, window)
+        for thread in threads:
+            table.fact("cores of helper thread {}, each {} s".format(threads.index(thread) + 1, window),
+                       ", ".join("{:.3f}".format(rate(a, a + window, [thread])) for a in starts))
+        first, last = rate(window, 2 * window, threads), rate(-1 - window, -1, threads)
+        table.row("CPU of the helper threads, second and last {} s".format(window),
+                  "{:.3f}, {:.3f} cores".format(first, last), "last <= 1.2 of second",
                   last <= 1.2 * first or DOUBLE)
     table.end()
 
