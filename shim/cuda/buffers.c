@@ -195,7 +195,11 @@ void buffers_complete(uint8_t *bytes, size_t valid_size, uint64_t forced_ns)
 
 	if (!buffer)
 		return;
-	buffer->valid_size = valid_size <= BUFFER_BYTES ? (uint32_t)valid_size : 0;
+	if (valid_size > BUFFER_BYTES) {
+		atomic_fetch_add(&pool.dropped, BUFFER_BYTES / RECORD_BYTES);
+		valid_size = 0;
+	}
+	buffer->valid_size = (uint32_t)valid_size;
 	buffer->forced_ns = forced_ns;
 	if (!move(buffer, STATE_OUT, STATE_DONE))
 		move(buffer, STATE_LOST, STATE_DONE);

@@ -56,5 +56,5 @@ bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret
 
 uint32_t buffers_out(void);
 
-/* Returns how many records, at most, were lost because buffers were reused before being read. */
+/* Returns how many records, at most, were lost as buffers were reused too early or impossible. */
 uint64_t buffers_dropped(void);

@@ -182,6 +182,15 @@ static void take_kernel(const uint8_t *at)
 		pair(record_KERNEL_correlationId(at), 0, (int32_t)device, end - begin);
 }
 
+/* No copy moves 64 TB. */
+static void send_copy(uint32_t device, uint64_t begin, uint64_t end, uint32_t what, uint64_t bytes)
+{
+	if (bytes >> 46)
+		outbox_counts.bad++;
+	else
+		pack_copy(&pack, (int32_t)device, begin, end, what, bytes);
+}
+
 static void take_copy(const uint8_t *at)
 {
 	uint64_t begin = record_MEMCPY_start(at), end = record_MEMCPY_end(at);
@@ -198,7 +207,7 @@ static void take_copy(const uint8_t *at)
 	if (kind == DLPROF_GPU_H2D && record_MEMCPY_srcKind(at) == CUPTI_MEMORY_PAGEABLE)
 		id = DLPROF_GPU_PAGEABLE;
 	note_device(record_MEMCPY_deviceId(at));
-	pack_copy(&pack, (int32_t)record_MEMCPY_deviceId(at), begin, end,
+	send_copy(record_MEMCPY_deviceId(at), begin, end,
 		  DLPROF_GPU_WHAT(kind, record_MEMCPY_streamId(at), id), record_MEMCPY_bytes(at));
 }
 
@@ -207,7 +216,7 @@ static void take_copy_between(const uint8_t *at)
 	uint64_t begin = record_MEMCPY2_start(at), end = record_MEMCPY2_end(at);
 
 	if (convert_op(record_MEMCPY2_deviceId(at), record_MEMCPY2_streamId(at), &begin, &end))
-		pack_copy(&pack, (int32_t)record_MEMCPY2_deviceId(at), begin, end,
+		send_copy(record_MEMCPY2_deviceId(at), begin, end,
 			  DLPROF_GPU_WHAT(DLPROF_GPU_COPY, record_MEMCPY2_streamId(at),
 					  DLPROF_GPU_PEER),
 			  record_MEMCPY2_bytes(at));
@@ -218,7 +227,7 @@ static void take_memset(const uint8_t *at)
 	uint64_t begin = record_MEMSET_start(at), end = record_MEMSET_end(at);
 
 	if (convert_op(record_MEMSET_deviceId(at), record_MEMSET_streamId(at), &begin, &end))
-		pack_copy(&pack, (int32_t)record_MEMSET_deviceId(at), begin, end,
+		send_copy(record_MEMSET_deviceId(at), begin, end,
 			  DLPROF_GPU_WHAT(DLPROF_GPU_MEMSET, record_MEMSET_streamId(at), 0),
 			  record_MEMSET_bytes(at));
 }
@@ -322,6 +331,13 @@ static bool has_own_buffers(void)
 	       value;
 }
 
+/* A record must reach to the end of the last field that is read of it. */
+static bool is_whole(const uint8_t *at, size_t left)
+{
+	return left >= 40 && (left >= 112 || (record_kind(at) != CUPTI_KIND_KERNEL &&
+					      record_kind(at) != CUPTI_KIND_CONCURRENT_KERNEL));
+}
+
 void reader_read(bool forced)
 {
 	uint8_t *buffer;
@@ -338,7 +354,8 @@ void reader_read(bool forced)
 		own.forced = forced || own.forced_ns;
 		own.launcher = has_own_buffers() ? buffers_thread(buffer) : 0;
 		cupti_clock_check();
-		while (cupti.ActivityGetNextRecord(buffer, size, &at) == 0)
+		while (cupti.ActivityGetNextRecord(buffer, size, &at) == 0 &&
+		       is_whole(at, size - (size_t)(at - buffer)))
 			take_record(at);
 		buffers_free(buffer, own.reached_ns);
 		if (!reader_times.resumed_ns && own.requested_ns >= resume_ns)

@@ -78,12 +78,14 @@ static void shuffle(struct buffer *buffer)
 }
 
 /*
- * FAKE_CUPTI_ZERO_EVERY, FAKE_CUPTI_BACKWARDS_EVERY: one record of so many has no times, or ends
- * before it begins. FAKE_CUPTI_BAD_FROM_MS, FAKE_CUPTI_BAD_TO_MS: only those of operations that
- * begin so long after the first.
+ * One record of so many has a fault. FAKE_CUPTI_ZERO_EVERY: no times. ..._BACKWARDS_EVERY: it
+ * ends before it begins. ..._FUTURE_EVERY: it runs in a thousand years. ..._ENDLESS_EVERY: for two
+ * hours. ..._HUGE_EVERY: it copied all bytes that there are. FAKE_CUPTI_BAD_FROM_MS,
+ * FAKE_CUPTI_BAD_TO_MS: only in operations that begin so long after the first.
  */
 struct faults {
-	long zero_every, backwards_every, from_ms, to_ms, offset_ns;
+	long zero_every, backwards_every, future_every, endless_every, huge_every;
+	long from_ms, to_ms, offset_ns;
 };
 
 static struct faults read_faults(void)
@@ -91,10 +93,18 @@ static struct faults read_faults(void)
 	return (struct faults){
 		.zero_every = knob("CUPTI_ZERO_EVERY", 0),
 		.backwards_every = knob("CUPTI_BACKWARDS_EVERY", 0),
+		.future_every = knob("CUPTI_FUTURE_EVERY", 0),
+		.endless_every = knob("CUPTI_ENDLESS_EVERY", 0),
+		.huge_every = knob("CUPTI_HUGE_EVERY", 0),
 		.from_ms = knob("CUPTI_BAD_FROM_MS", 0),
 		.to_ms = knob("CUPTI_BAD_TO_MS", LONG_MAX),
 		.offset_ns = knob("CUPTI_OFFSET_NS", 0),
 	};
+}
+
+static bool is_due(long every)
+{
+	return every && record_count % (size_t)every == 0;
 }
 
 static void spoil(const struct faults *faults, const struct op *op, uint64_t *begin, uint64_t *end)
@@ -109,12 +119,18 @@ static void spoil(const struct faults *faults, const struct op *op, uint64_t *be
 	if (ms < faults->from_ms || ms >= faults->to_ms)
 		return;
 	record_count++;
-	if (faults->zero_every && record_count % (size_t)faults->zero_every == 0)
+	if (is_due(faults->zero_every))
 		*begin = *end = 0;
-	if (faults->backwards_every && record_count % (size_t)faults->backwards_every == 0) {
+	if (is_due(faults->backwards_every)) {
 		*begin = *end;
 		*end = swap;
 	}
+	if (is_due(faults->future_every)) {
+		*begin = UINT64_MAX - 2;
+		*end = UINT64_MAX - 1;
+	}
+	if (is_due(faults->endless_every))
+		*end += 7200 * NS_PER_S;
 }
 
 static void lay_out(struct buffer *buffer)
@@ -141,6 +157,8 @@ static void lay_out(struct buffer *buffer)
 			end += (uint64_t)faults.offset_ns;
 		}
 		record_write(at, entry, begin, end);
+		if (is_due(faults.huge_every) && entry->kind == KIND_MEMCPY)
+			memset(at + 8, 0xff, 8);
 		at += record_bytes(entry->kind);
 	}
 }
@@ -164,7 +182,19 @@ static void deliver(struct buffer *buffer)
 	pthread_mutex_unlock(&lock);
 	lay_out(buffer);
 	in_callback++;
-	callback(NULL, 0, buffer->data, buffer->bytes, buffer->used);
+	/*
+	 * FAKE_CUPTI_CUT: so many bytes of each buffer are not said to be there. FAKE_CUPTI_OVER=1:
+	 * there are more than it has. FAKE_CUPTI_AGAIN=1: nothing comes back before it, and it
+	 * twice.
+	 */
+	if (knob("CUPTI_AGAIN", 0))
+		callback(NULL, 0, NULL, 0, 0);
+	memset(buffer->data + buffer->used - (size_t)knob("CUPTI_CUT", 0), 0xa5,
+	       (size_t)knob("CUPTI_CUT", 0));
+	callback(NULL, 0, buffer->data, buffer->bytes,
+		 knob("CUPTI_OVER", 0) ? SIZE_MAX : buffer->used - (size_t)knob("CUPTI_CUT", 0));
+	if (knob("CUPTI_AGAIN", 0))
+		callback(NULL, 0, buffer->data, buffer->bytes, buffer->used);
 	in_callback--;
 	free(buffer->entries);
 	free(buffer);
@@ -334,6 +364,7 @@ static void place(const struct entry *entry)
 {
 	const long drop_every = knob("CUPTI_DROP_EVERY", 0);
 	const size_t bytes = record_bytes(entry->kind);
+	const uint32_t more = (uint32_t)knob("CUPTI_MORE", 0);
 	static size_t seen;
 	struct buffer *buffer = NULL;
 
@@ -350,6 +381,13 @@ static void place(const struct entry *entry)
 	}
 	buffer->entries[buffer->count++] = *entry;
 	buffer->used += bytes;
+	/* FAKE_CUPTI_MORE=kind: after each record there is one of this kind, asked for or not. */
+	if (more && entry->kind != more) {
+		struct entry other = *entry;
+
+		other.kind = more;
+		place(&other);
+	}
 }
 
 /*
@@ -386,13 +424,19 @@ static void place_ended(bool all)
 	free(before);
 }
 
+/* FAKE_CUPTI_SAME_ID: the correlation id of all records. */
 void buffers_add(const struct entry *entry)
 {
+	const long id = knob("CUPTI_SAME_ID", 0);
+	struct entry added = *entry;
+
+	if (id)
+		added.op.correlation = (uint32_t)id;
 	pthread_mutex_lock(&lock);
 	if (knob("CUPTI_PLACE_LATE", 0))
-		wait_for_end(entry);
+		wait_for_end(&added);
 	else
-		place(entry);
+		place(&added);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -28,6 +28,7 @@ static const struct layout {
 	{KIND_DRIVER, 8, 16, 0, 0, 0, 0, 32, 0, 0, 0, 0},
 	{KIND_RUNTIME, 8, 16, 0, 0, 0, 0, 32, 0, 0, 0, 0},
 	{KIND_OVERHEAD, 24, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+	{KIND_STRANGE, 16, 24, 32, 40, 44, 48, 92, 0, 104, 0, 0},
 };
 
 /* Of a kind and a version that is at least `since`: the last row that fits. */
@@ -43,7 +44,7 @@ static const struct length {
 	{KIND_MEMSET, 104, 130400}, {KIND_SYNCHRONIZATION, 40, 0}, {KIND_SYNCHRONIZATION, 56, 26},
 	{KIND_GRAPH_TRACE, 48, 0},  {KIND_GRAPH_TRACE, 56, 21},    {KIND_DRIVER, 40, 0},
 	{KIND_RUNTIME, 40, 0},      {KIND_OVERHEAD, 40, 0},        {KIND_OVERHEAD, 48, 21},
-	{KIND_OVERHEAD, 56, 22},
+	{KIND_OVERHEAD, 56, 22},    {KIND_STRANGE, 144, 0},
 };
 
 static const struct layout *layout_of(uint32_t kind)

@@ -19,6 +19,7 @@ enum {
 	KIND_MEMCPY2 = 22,
 	KIND_SYNCHRONIZATION = 38,
 	KIND_GRAPH_TRACE = 51,
+	KIND_STRANGE = 55, /* of no version: nobody asks for it */
 	KIND_COUNT = 56,
 };
 

@@ -245,7 +245,7 @@ def check_parts():
 # Lines of the product by folder, and what each may have. A capability that needs more raises its
 # folder's in its own commit, and says why.
 BUDGETS = {
-    "include": 1460, "shim": 27680, "shim/python": 7250, "shim/cuda": 3740, "shim/record": 4370,
+    "include": 1460, "shim": 27705, "shim/python": 7250, "shim/cuda": 3780, "shim/record": 4370,
     "analyzer/drain": 12500, "analyzer/store": 8315, "analyzer/analysis": 17140,
     "analyzer/analysis/predict": 3410, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1700,
     "analyzer/analysis/gpu": 1150, "analyzer/render": 13580, "analyzer/render/html": 3180,

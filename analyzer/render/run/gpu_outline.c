@@ -337,7 +337,8 @@ void gpu_outline_coverage(const struct report *report, struct outline *o)
 			     info->gap_count == 1 ? "" : "s", info->gap_why[0] ? ": " : "",
 			     info->gap_why);
 	if (info->bad_count > 0)
-		outline_item(o, "GPU", "%s of %s records had impossible times and are left out",
+		outline_item(o, "GPU",
+			     "%s of %s records had impossible times or sizes and are left out",
 			     UNITS_COUNT(info->bad_count), UNITS_COUNT(info->record_count));
 	if (info->dropped_count > 0 || info->own_drop_count > 0)
 		outline_item(o, "GPU", "%s records were dropped by CUPTI, %s by dlprof",
