@@ -61,6 +61,7 @@ static void close_store(struct drain *drain)
 	home_stop(&drain->home);
 	neighbours_done(&drain->neighbours);
 	use_done(&drain->use);
+	gpu_others_done(&drain->gpu_others);
 	db_close(drain->db);
 	drain->join = NULL;
 	drain->writer = NULL;
@@ -146,6 +147,9 @@ static int commit(struct drain *drain, bool is_last)
 				      drain->count, drain->cores.most_ns, now_ns());
 	if (r == 0)
 		r = use_update(&drain->use, drain->writer, drain->segments, drain->count, now_ns());
+	if (r == 0)
+		r = gpu_others_update(&drain->gpu_others, drain->writer, drain->segments,
+				      drain->count, now_ns());
 	if (r == 0)
 		r = live_update(&drain->live, drain->db, drain->writer, drain->segments,
 				drain->count, now_ns());

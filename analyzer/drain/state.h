@@ -9,6 +9,7 @@
 #include "drain/machine/cores.h"
 #include "drain/machine/neighbours.h"
 #include "drain/database/facts.h"
+#include "drain/gpu/gpu_others.h"
 #include "drain/segments/folder.h"
 #include "drain/batches/join.h"
 #include "drain/database/home.h"
@@ -39,6 +40,7 @@ struct drain {
 	struct cores cores;
 	struct neighbours neighbours;
 	struct use use;
+	struct gpu_others gpu_others;
 	struct facts facts;
 	struct losses losses;
 	struct live live;

@@ -4,13 +4,14 @@
 usage: fallback.py
 """
 import concurrent.futures
+import json
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gpu import (FAKES, LOOP, blocked, check, environment, equal, finish, libraries, loop, need_shim,  # noqa: E402
-                 plan_text, run, syncs)
-from dlprof_test import DLPROF  # noqa: E402
+                 plan_text, report, run, start, syncs)
+from dlprof_test import DLPROF, scratch, wait_for_drain  # noqa: E402
 
 PLAN = dict(steps=20, wait=2000, kernels=5, kernel=200)
 HOST_ONLY = dict(FAKE_CUPTI_RC_SUBSCRIBE=39)
@@ -112,9 +113,46 @@ def check_doctor():
         check(words in " ".join(done.out.split()), change, words, done.out)
 
 
+def check_helper():
+    """Open MPI's daemon, which uses CUDA before the training does, leaves the database's name to that."""
+    folder = scratch()
+    os.symlink(LOOP, os.path.join(folder, "orted"))
+    for program, there in (os.path.join(folder, "orted"), False), (LOOP, True):
+        database = os.path.join(folder, "run-{}.db".format(there))
+        done = run([program, plan_text(dict(PLAN, marks=0))], timeout=100,
+                   env=environment(preload=True, LD_LIBRARY_PATH=libraries(), CUDA_INJECTION64_PATH=None, DLPROF_OUT=database))
+        equal(done.status, 0, program, done.err)
+        if there:
+            wait_for_drain(database)
+        equal(os.path.exists(database), there, program, "has made a database")
+
+
+def check_shared():
+    """Another program that ran kernels on this GPU meanwhile is named; a GPU that seems to idle then lacks nothing."""
+    for users, words, change in (("0:$$:-1:50 0:1:-1:35 0:2:-1:7", "(pid 1), up to 35 % of GPU 0", {}),
+                                 ("1:$$:-1:50 0:1:-1:35", None, {}),  # another GPU
+                                 ("0:$$:-1 0:1:-1:35", None, {}),  # no kernels of the run's are there
+                                 ("0:1:-1:35", None, {}),  # of another PID namespace, or no GPU of the run
+                                 ("0:$$:-1:50 0:1:-1:4", None, {}),
+                                 ("0:$$:-1:50 0:1:3:35", None, {}),  # a MIG instance
+                                 ("0:$$:-1:50 0:1:-1:35", None, dict(FAKE_NVML_OLD=1)),
+                                 ("0:$$:-1:50 0:1:-1:35", None, dict(FAKE_NVML_HANG=1))):
+        argv = ["sh", "-c", 'FAKE_NVML="{}" exec "$0" "$@"'.format(users), LOOP,
+                plan_text(dict(PLAN, steps=1200, wait=100, think=3000, kernels=2, kernel=300))]
+        done = start(argv, **change)
+        equal((done.status, done.misuse()), (0, []), "shared: status, misuse", users, done.err)
+        found = done.meta().get("gpu_shared")
+        check(found.endswith(words) if words and found else found == words, "shared:", users, change, "found", found)
+        said = json.loads(report("--json", done.database).out)
+        equal(said["coverage"]["gpu_shared"], found, "shared: JSON", users)
+        if words:
+            check(words in " ".join(report(done.database).out.split()), "shared: the screen", report(done.database).out)
+        check((said["gpu"]["lack"] is None) == bool(words), "shared: lacks", users, said["gpu"]["lack"], said["gpu"]["lack_share"])
+
+
 def main():
     need_shim()
-    jobs = [check_doctor, check_launches, check_backward, check_graph_launches, check_stubs, check_syncs, check_pageable, check_direction]
+    jobs = [check_shared, check_helper, check_doctor, check_launches, check_backward, check_graph_launches, check_stubs, check_syncs, check_pageable, check_direction]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda job: job(), jobs))
     finish()

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nvml.c - as much of libnvidia-ml as lists the processes of GPUs: FAKE_NVML is
- * "GPU:PID:MIG INSTANCE ...", where the instance is -1 for a whole GPU; without it, as without a
- * driver, nothing works. Two GPUs are there.
+ * "GPU:PID:MIG INSTANCE:PERCENT ...", where the instance is -1 for a whole GPU, and the percentage,
+ * which may be left out, is how long the process's kernels run; without it, as without a driver,
+ * nothing works. Two GPUs are there.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define API	      __attribute__((visibility("default")))
 #define UNINITIALIZED 1
+#define NOT_FOUND     6
 #define TOO_SMALL     7 /* NVML_ERROR_INSUFFICIENT_SIZE */
 #define NO_DRIVER     9
 
@@ -20,7 +23,31 @@ struct process_info {
 	unsigned int instance, compute_instance;
 };
 
+struct sample {
+	unsigned int pid;
+	unsigned long long time_us;
+	unsigned int sm, memory, encoder, decoder;
+};
+
 static int is_up;
+
+/* The next process of FAKE_NVML that is on this device; NULL: there is none. */
+static const char *next(const char *text, void *device, unsigned int *pid, int *instance,
+			int *percent)
+{
+	unsigned int gpu;
+	int length;
+
+	while (sscanf(text, " %u:%u:%d%n", &gpu, pid, instance, &length) == 3) {
+		text += length;
+		*percent = 0;
+		if (sscanf(text, ":%d%n", percent, &length) == 1)
+			text += length;
+		if (gpu + 1 == (uintptr_t)device)
+			return text;
+	}
+	return NULL;
+}
 
 API int nvmlInit_v2(void)
 {
@@ -50,14 +77,12 @@ API int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned int *coun
 						struct process_info *infos)
 {
 	const char *text = getenv("FAKE_NVML");
-	unsigned int found = 0, room = *count, gpu, pid;
-	int instance, length;
+	unsigned int found = 0, room = *count, pid;
+	int instance, percent;
 
 	if (!is_up)
 		return UNINITIALIZED;
-	for (; sscanf(text, " %u:%u:%d%n", &gpu, &pid, &instance, &length) == 3; text += length) {
-		if (gpu + 1 != (uintptr_t)device)
-			continue;
+	while ((text = next(text, device, &pid, &instance, &percent))) {
 		if (found < room)
 			infos[found] = (struct process_info){pid, 1 << 30, (unsigned int)instance,
 							     (unsigned int)instance};
@@ -65,4 +90,23 @@ API int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned int *coun
 	}
 	*count = found;
 	return found > room ? TOO_SMALL : 0;
+}
+
+/* FAKE_NVML_OLD=1: the samples are of the time before the run. FAKE_NVML_HANG=1: no answer. */
+API int nvmlDeviceGetProcessUtilization(void *device, struct sample *samples, unsigned int *count,
+					unsigned long long since_us)
+{
+	const char *text = getenv("FAKE_NVML");
+	unsigned int found = 0, room = *count, pid;
+	int instance, percent;
+
+	while (getenv("FAKE_NVML_HANG"))
+		nanosleep(&(struct timespec){3600, 0}, NULL);
+	while ((text = next(text, device, &pid, &instance, &percent)))
+		if (percent && found < room)
+			samples[found++] = (struct sample){
+				pid, getenv("FAKE_NVML_OLD") ? since_us - 1 : since_us + 1,
+				(unsigned int)percent, 0, 0, 0};
+	*count = found;
+	return found ? 0 : NOT_FOUND;
 }

@@ -246,11 +246,11 @@ def check_parts():
 # folder's in its own commit, and says why.
 BUDGETS = {
     "include": 1460, "shim": 27705, "shim/python": 7250, "shim/cuda": 3780, "shim/record": 4370,
-    "analyzer/drain": 12500, "analyzer/store": 8315, "analyzer/analysis": 17140,
+    "analyzer/drain": 12735, "analyzer/store": 8315, "analyzer/analysis": 17140,
     "analyzer/analysis/predict": 3410, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1700,
-    "analyzer/analysis/gpu": 1150, "analyzer/render": 13580, "analyzer/render/html": 3180,
+    "analyzer/analysis/gpu": 1150, "analyzer/render": 13590, "analyzer/render/html": 3180,
     "analyzer/render/jobs": 910, "analyzer/render/gate": 870, "analyzer/report": 7330,
-    "analyzer/launch": 4450, "analyzer/launch/doctor": 1180,
+    "analyzer/launch": 4355, "analyzer/launch/doctor": 1085,
 }
 
 

@@ -473,6 +473,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_GPU_COPIES:
 	case DLPROF_EVENT_GPU_STATE:
 	case DLPROF_EVENT_KERNEL:
+		segment->joined.has_gpu = true;
 		return gpu_join_take(join->gpu, segment, event);
 	case DLPROF_EVENT_STAGE:
 	case DLPROF_EVENT_STAGE_SUM:

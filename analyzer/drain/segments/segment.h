@@ -59,6 +59,7 @@ struct segment {
 		int64_t worker_id; /* UNKNOWN: it is no worker */
 		uint64_t batch_ns;
 		double loaded_ns;
+		bool has_gpu; /* the process recorded GPU work */
 	} joined;
 	struct { /* database/facts.c: what the database has of this segment */
 		bool ended;

@@ -15,10 +15,10 @@
 
 #include "dlprof/folder.h"
 #include "drain/database/home.h"
+#include "drain/gpu/nvml.h"
 #include "drain/segments/folder.h"
 #include "launch/cmd.h"
 #include "launch/doctor/gpu.h"
-#include "launch/doctor/nvml.h"
 #include "render/form/page.h"
 
 #define OLDEST_GLIBC_MINOR 28
@@ -290,7 +290,7 @@ static void check_left(struct doctor *doctor)
 static void check_gpu_users(struct doctor *doctor)
 {
 	struct nvml_user users[USERS_MOST];
-	const size_t count = nvml_users(users, USERS_MOST);
+	const size_t count = nvml_users(users, USERS_MOST, 0);
 	char list[USERS_MOST * 40] = "";
 
 	for (size_t i = 0; i < count; i++)

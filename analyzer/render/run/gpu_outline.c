@@ -331,6 +331,11 @@ void gpu_outline_coverage(const struct report *report, struct outline *o)
 	if (info->level_reason)
 		outline_item(o, "GPU", "recorded at the level %s: %s",
 			     info->level ? info->level : "default", info->level_reason);
+	if (info->shared)
+		outline_item(o, "GPU",
+			     "shared with %s, by NVML: programs take turns on a GPU, so kernels "
+			     "and waits take longer, and idle time may be the other's turn",
+			     info->shared);
 	if (info->gap_count > 0)
 		outline_item(o, "GPU", "no records for %s in %s gap%s%s%s",
 			     UNITS_TIME(info->gap_ns), UNITS_COUNT(info->gap_count),

@@ -304,6 +304,8 @@ static void add_warning(const struct report *report, struct outline *o)
 		page_append(text, sizeof(text),
 			    "; in collectives alone %s of the time: another rank may be late",
 			    UNITS_SHARE(report->gpu_use.alone_share));
+	if (report->gpu.shared)
+		page_append(text, sizeof(text), "; shared GPU: %s", report->gpu.shared);
 	if (report->note_count > said) {
 		const char *note = report->notes[said];
 		size_t length = strlen(note) > NOTE_MOST ? strcspn(note, ":;") : strlen(note);

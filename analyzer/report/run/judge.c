@@ -114,6 +114,9 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	if (r == 0)
 		r = gpu_calls_read(db, &report->filter, &report->gpu_calls);
 	report->gpu_use = gpu_use_of(&report->gpu_sums);
+	/* In the other program's turns the GPU seems to idle. */
+	if (report->gpu.shared)
+		report->gpu_use.lack = GPU_LACK_NOTHING;
 	if (r == 0)
 		r = gpu_device_list_read(db, &report->filter, &report->gpu_devices);
 	return r;

@@ -20,6 +20,7 @@
 	FACT(CUDA_LEVEL, char *, level)   /* memcpy, default, api or full */                       \
 	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why the level is below what was asked */  \
 	FACT(CUPTI_VERSION, int64_t, cupti_version)                                                \
+	FACT(GPU_SHARED, char *, shared) /* another program that used the GPU; NULL: unknown */    \
 	FACT(CUDA_RECORDS, int64_t, record_count)                                                  \
 	FACT(CUDA_BAD_TS, int64_t, bad_count)               /* records with impossible times */    \
 	FACT(CUDA_DROPPED, int64_t, dropped_count)          /* records dropped by CUPTI */         \

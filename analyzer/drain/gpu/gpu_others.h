@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_others.h - finds another program that used the run's GPU, and writes the meta row gpu_shared.
+ *
+ * A child of the drain asks NVML now and then, because a broken driver may keep it for ever. GPUs
+ * on which no process of the run ran kernels lately are ignored: a process may have a context on a
+ * GPU that it does not use, and in another PID namespace NVML's pids mean other processes.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "drain/segments/segment.h"
+#include "store/write/write.h"
+
+struct gpu_others_told;
+
+/* Must be all zero at first. */
+struct gpu_others {
+	pid_t child; /* asks NVML; 0: there is none */
+	struct gpu_others_told *told;
+	uint64_t begun_ns, next_ns;
+	uint64_t since_us; /* time of CLOCK_REALTIME when the GPU's use was first seen */
+	unsigned int percent; /* of the meta row; 0: there is none */
+};
+
+int gpu_others_update(struct gpu_others *others, struct writer *writer,
+		      struct segment *const *segments, size_t count, uint64_t now_ns);
+
+void gpu_others_done(struct gpu_others *others);
