@@ -286,8 +286,8 @@ def ranks(table):
 
 def main():
     table = Table("others")
-    checks = (asynchronous, host, profiler, graphs, jax_alone, jax, preset, older_library, ranks, tools, starts,
-              ends, helpers)
+    checks = (helpers, asynchronous, host, profiler, graphs, jax_alone, jax, preset, older_library, ranks, tools,
+              starts, ends)
     table.each([(check.__name__, check, table) for check in checks
                 if check.__name__ in (ARGUMENTS or [check.__name__])])
 
