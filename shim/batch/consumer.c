@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "base/sys.h"
 #include "base/text.h"
+#include "batch/freeing.h"
 #include "batch/pinning.h"
 #include "batch/stage.h"
 #include "batch/training.h"
@@ -406,7 +407,7 @@ static void handed_out(struct thread *thread, struct account *account, bool nest
 		if (unlikely(config.stop_after) && !nested)
 			count_delivered();
 		if (!nested && account == thread->account)
-			thread->free_since_ns = end_ns;
+			freeing_batch_came(thread, end_ns);
 		run_watch(end_ns);
 	} else if (event->flags & DLPROF_FLAG_FAILED && !nested) {
 		keep_failed(thread, event);

@@ -2,6 +2,7 @@
 #include "batch/freeing.h"
 
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "batch/training.h"
@@ -15,6 +16,8 @@
 /* the next munmap() of a batch comes so soon after the last one */
 #define GAP_NS	    500000
 #define LATER_NS    1000000 /* after a longer pause, the loop's body calls munmap() */
+/* a pause may be this long if the thread only waited for its core */
+#define NO_CORE_NS  20000000
 
 /* Addresses of batches' mappings, a hash table (0: free). What does not fit is not followed. */
 static struct bucket {
@@ -57,25 +60,55 @@ static bool forget(const void *address)
 	return false;
 }
 
+/* Returns the CPU time of this thread, and how often it gave up its core by itself. */
+static struct thread_used used_now(void)
+{
+	struct rusage usage;
+
+	if (sys_call2(SYS_getrusage, RUSAGE_THREAD, &usage) < 0)
+		return (struct thread_used){0};
+	return (struct thread_used){
+		.cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+			  usage.ru_utime.tv_usec + usage.ru_stime.tv_usec,
+		.pauses = usage.ru_nvcsw,
+	};
+}
+
+void freeing_batch_came(struct thread *thread, uint64_t now_ns)
+{
+	thread->free_since_ns = now_ns;
+	if (atomic_load_explicit(&any, memory_order_relaxed))
+		thread->free_used = used_now();
+}
+
+/* Returns true if, since the newest batch came, the thread has hardly run and never paused. */
+static bool lacked_core(const struct thread *thread)
+{
+	const struct thread_used now = used_now(), *came = &thread->free_used;
+
+	return came->cpu_us > 0 && now.pauses == came->pauses &&
+	       (now.cpu_us - came->cpu_us) * 1000 <= RETURN_NS;
+}
+
 bool freeing_begin(struct freeing *freeing, const void *address)
 {
 	struct thread *thread = thread_self;
-	uint64_t now_ns;
+	uint64_t now_ns, pause_ns;
 
 	if (likely(!atomic_load_explicit(&any, memory_order_relaxed)) || !forget(address))
 		return false;
 	if (!thread || thread->life != thread_life || !thread->free_since_ns)
 		return false;
 	now_ns = clock_now_ns();
-	if (now_ns - thread->free_since_ns > LATER_NS) {
-		thread->free_since_ns = 0;
-		return false;
-	}
+	pause_ns = now_ns - thread->free_since_ns;
 	freeing->thread = thread;
 	freeing->begin_ns = now_ns;
-	if (now_ns - thread->free_since_ns <= (thread->free_ns ? GAP_NS : RETURN_NS))
+	if (pause_ns <= (thread->free_ns ? GAP_NS : RETURN_NS) ||
+	    (!thread->free_ns && pause_ns <= NO_CORE_NS && lacked_core(thread)))
 		freeing->begin_ns = thread->free_since_ns;
-	return true;
+	else if (pause_ns > LATER_NS)
+		thread->free_since_ns = 0;
+	return thread->free_since_ns != 0;
 }
 
 void freeing_end(const struct freeing *freeing)

@@ -12,6 +12,9 @@
 
 void freeing_mapped(const void *address);
 
+/* Called when the thread's next() returns a batch: the older one may be freed from now on. */
+void freeing_batch_came(struct thread *thread, uint64_t now_ns);
+
 struct freeing {
 	struct thread *thread;
 	uint64_t begin_ns;
