@@ -86,6 +86,18 @@ def check_parts(folder):
     t.check(abs(found["rows"]["decode"]["change"] - .02) < .001, found["rows"]["decode"])
 
 
+def check_others(folder):
+    """Other programs that were busy beside one of the runs only may explain the difference."""
+    quiet, busy = (dict(cpus="4", other_cpu_of_ns="1000", other_cpu_ns=used) for used in ("100", "1100"))
+    before = make(folder, "quiet", meta=quiet)
+    for name, meta, differ in (("as_quiet", quiet, False), ("busy", busy, True)):
+        after = make(folder, name, workers=4, seed=2, meta=meta)
+        t.equal(compare(before, after)["b"]["other_cores"], int(meta["other_cpu_ns"]) / 1000)
+        text = " ".join(show(before, after).out.split())
+        for words in ("took 0.1 of the 4 cores beside A, and 1.1 beside B", "unless other programs do"):
+            t.equal(words in text, differ, name, text)
+
+
 def check_noise(folder):
     one = make(folder, "one")
     for other in (one, make(folder, "two", seed=5)):
@@ -145,6 +157,7 @@ def main():
     folder = t.scratch()
     check_faster(folder)
     check_parts(folder)
+    check_others(folder)
     check_noise(folder)
     check_refusals(folder)
     t.finish()

@@ -341,6 +341,13 @@ bool series_has_others(const struct batch_series *series)
 	return series->other_cores >= OTHERS_LEAST * series->cores;
 }
 
+bool series_others_differ(const struct batch_series *a, const struct batch_series *b)
+{
+	const double least = OTHERS_LEAST * fmin(a->cores, b->cores);
+
+	return fabs(a->other_cores - b->other_cores) >= least;
+}
+
 void series_done(struct batch_series *series)
 {
 	for (size_t k = 0; k < SERIES_TIMES; k++)

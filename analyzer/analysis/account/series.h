@@ -152,6 +152,9 @@ double series_free_cores(const struct batch_series *series);
 /* Returns true if other programs used more of the cores than usual background work does. */
 bool series_has_others(const struct batch_series *series);
 
+/* Returns true if other programs used clearly more of the cores beside one run than the other. */
+bool series_others_differ(const struct batch_series *a, const struct batch_series *b);
+
 /* Sets `worker_threads`, but only if loads wait for other threads of their worker. */
 void series_add_threads(struct batch_series *series, const struct load_facts *facts);
 

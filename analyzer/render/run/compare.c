@@ -183,10 +183,24 @@ static void add_proof(const struct compared *compared, struct outline *o)
 	if (!compared->changed || compared->mismatch || !kind || !strstr(kind, "DataLoader"))
 		return;
 	outline_item(o, "Proof",
-		     "%s, as far as one run of each tells (dlprof tune takes several); its "
+		     "%s, as far as one run of each tells (dlprof tune takes several)%s; its "
 		     "samples: %s",
 		     RESULTS[compared->comparison.result].proof,
+		     series_others_differ(&compared->a->series, &compared->b->series)
+			     ? ", unless other programs do"
+			     : "",
 		     same_words[same_samples(compared)]);
+}
+
+static void add_others(const struct compared *compared, struct outline *o)
+{
+	const struct batch_series *a = &compared->a->series, *b = &compared->b->series;
+
+	if (series_others_differ(a, b))
+		outline_item(o, "Others",
+			     "other programs took %.2g of the %.3g cores beside A, and %.2g "
+			     "beside B: part of the difference may be theirs",
+			     a->other_cores, a->cores, b->other_cores);
 }
 
 static void add_changes(const struct compared *compared, struct outline *o)
@@ -220,6 +234,7 @@ static void add_changes(const struct compared *compared, struct outline *o)
 		add_fields(compared, compared->changed, "Changed", o);
 	else
 		outline_item(o, "Changed", "no known setting of the loader");
+	add_others(compared, o);
 	add_proof(compared, o);
 	add_fields(compared, compared->noted, "Also", o);
 }
