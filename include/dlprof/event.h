@@ -148,6 +148,7 @@ struct dlprof_parts {
 /* MADE: begin_ns is when the batch was measured. UINT64_MAX: too large to be counted. */
 struct dlprof_made {
 	uint64_t tensor_count;
+	uint64_t objects; /* Python objects, tensors and numbers among them; counted up to 16,385 */
 	uint64_t bytes; /* bytes of tensors, arrays and strings */
 };
 

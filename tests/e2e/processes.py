@@ -111,7 +111,7 @@ def batches():
             ("many", [four] * 300, 300, 1200), ("unknown", [four, Odd()], 1, None),
             ("too_many", [four] * 5000, None, None),
             ("deep", [[[[[[[[[four]]]]]]]]], None, None),
-            ("expanded", four.expand(1000), 1, 4000)]
+            ("expanded", four.expand(1000), 1, 4000), ("numbers", [1.5] * 20000, None, None)]
 
 
 def shapes():
@@ -202,6 +202,9 @@ def check_shapes():
                            " ORDER BY begin_ns")
     for (name, _, tensors, size), row in zip(batches(), found):
         equal((row["tensor_count"], row["batch_bytes"]), (tensors, size), name)
+    counts = [row["object_count"] for row in rows(database, "SELECT object_count FROM t_made WHERE task = 0"
+                                                           " ORDER BY loader_id")]
+    equal(counts[:2] + counts[-1:], [1, 4, 16385], "objects")
     equal(len(found), len(batches()), "loads")
 
 

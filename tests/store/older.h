@@ -2,7 +2,9 @@
 /* older.h - SQL that takes from a database what later versions of the schema added. */
 #pragma once
 
-#define WITHOUT_15 "ALTER TABLE t_loader DROP COLUMN lacks_order;"
+#define WITHOUT_16 "ALTER TABLE t_made DROP COLUMN object_count;"
+
+#define WITHOUT_15 WITHOUT_16 "ALTER TABLE t_loader DROP COLUMN lacks_order;"
 
 #define WITHOUT_14                                                                                 \
 	WITHOUT_15                                                                                 \

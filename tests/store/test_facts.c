@@ -26,7 +26,7 @@ static const char RUN_SQL[] =
 	" (1, 0, 0, 0, 100, 30, 60, 80, 0, 2, 4),"
 	" (1, 0, 1, 1, 100, 30, 60, 80, 0, 2, 4), (1, 0, 2, 2, 100, 30, 60, 80, 0, 2, 4),"
 	" (1, 0, 3, 3, 100, 30, 60, 80, 0, 2, 4);"
-	"INSERT INTO t_made VALUES (1, 0, 0, 2, 10), (1, 0, 1, 4, 30);";
+	"INSERT INTO t_made VALUES (1, 0, 0, 2, 10, 5), (1, 0, 1, 4, 30, 7);";
 
 Test(facts, of_a_run)
 {
@@ -67,6 +67,7 @@ Test(facts, of_a_run)
 		  facts.peers[0].count == 5);
 	cr_expect_eq(facts.tensors, 3);
 	cr_expect_eq(facts.batch_bytes, 20);
+	cr_expect_eq(facts.objects, 6);
 	cr_expect_eq(facts.read_per_byte, 4);
 	cr_expect_eq(facts.inflated_per_byte, 8);
 	cr_expect_eq(facts.opens_per_sample, 0.5);

@@ -223,18 +223,16 @@ Test(grounds, clients_and_readers_that_each_sample_makes)
 }
 
 /* Receiving takes all of the waiting. */
-Test(grounds, batches_of_arrays_are_pickled)
+Test(grounds, batches_without_tensors_are_pickled)
 {
 	struct load_facts facts = no_waits();
 
-	facts.batch_bytes = 2 << 20;
-	for (int tensors = 0; tensors < 3; tensors++) {
-		const struct cause_input input = {
-			.facts = &facts,
-			.lacks = tensors == 2 ? OPTION_SHARING : 0,
-		};
+	for (size_t k = 0; k < sizeof(batches) / sizeof(batches[0]); k++) {
+		const struct cause_input input = {.facts = &facts, .lacks = batches[k].lacks};
 
-		facts.tensors = tensors % 2;
+		facts.tensors = batches[k].tensors;
+		facts.batch_bytes = batches[k].bytes;
+		facts.objects = batches[k].objects;
 		make(NULL, NULL);
 		for (int i = 0; i < LOADS; i++) {
 			series.handover_ns[i] = series.wait_ns[i];
@@ -242,7 +240,7 @@ Test(grounds, batches_of_arrays_are_pickled)
 			series.state[i] |= SERIES_READY_KNOWN | SERIES_READY;
 		}
 		cr_expect_eq(judge(&input), CAUSE_DELIVERY, "%s", cause_names[diagnosis.cause]);
-		cr_expect_eq(is_advised(ADVICE_RETURN_TENSORS), tensors == 0);
+		cr_expect_eq(is_advised(ADVICE_RETURN_TENSORS), batches[k].is_advised, "%zu", k);
 	}
 }
 
@@ -280,6 +278,19 @@ Test(grounds, programs_that_use_up_the_cores)
 		make(NULL, NULL);
 		series.cores = 2.5;
 		series.other_cores = others ? 1.5 : NAN;
+	static const struct {
+		double tensors, bytes, objects;
+		unsigned int lacks;
+		bool is_advised;
+	} batches[] = {
+		{0, 2 << 20, 8, 0, true},
+		{1, 2 << 20, 8, 0, false},
+		{0, 2 << 20, 8, OPTION_SHARING, false},
+		{0, 1 << 19, 8, 0, false},
+		{NAN, NAN, 16385, 0, true},
+		{NAN, NAN, 16383, 0, false},
+		{NAN, NAN, NAN, 0, false},
+	};
 		facts.children_cores = 0.5;
 		cr_expect_eq(judge(&(struct cause_input){.loads = &TIMES, .facts = &facts}),
 			     CAUSE_CPU_CONTENTION, "%g", diagnosis.cpu_share);

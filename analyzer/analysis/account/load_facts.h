@@ -11,6 +11,7 @@
 #define LOAD_FACTS_PEER 96
 #define LOAD_FACTS_COMM 16
 #define LOAD_FACTS_MOST 8
+#define LOAD_FACTS_OBJECTS 16384.0 /* in a batch: more are not counted */
 
 enum load_wait_kind {
 #define WAIT_KIND(id, name, meaning) LOAD_WAIT_##id,
@@ -46,6 +47,7 @@ struct load_facts {
 
 	double tensors;
 	double batch_bytes;
+	double objects; /* Python objects in a batch, LOAD_FACTS_OBJECTS or more count as that */
 	double read_per_byte,
 		inflated_per_byte;
 	double decoded_per_byte;  /* decoded bytes (3 a pixel) for each byte of a batch */
@@ -86,6 +88,7 @@ struct load_facts {
 		.wait_ns = {[0 ... LOAD_WAIT_MAX - 1] = NAN},                                      \
 		.no_core_ns = NAN,                                                                 \
 		.tensors = NAN,                                                                    \
+		.objects = NAN,                                                                    \
 		.batch_bytes = NAN,                                                                \
 		.read_per_byte = NAN,                                                              \
 		.inflated_per_byte = NAN,                                                          \

@@ -158,8 +158,10 @@ static bool applies(const struct remedied *v, enum advice_id id)
 	case ADVICE_REDUCE_DELIVERY_COST:
 		return r->tensors >= GROUNDS_TENSORS;
 	case ADVICE_RETURN_TENSORS:
-		return r->facts && r->facts->tensors < FEW_TENSORS &&
-		       r->facts->batch_bytes >= PICKLED_BYTES && !v->input->is_threads &&
+		return r->facts && !v->input->is_threads &&
+		       ((r->facts->tensors < FEW_TENSORS &&
+			 r->facts->batch_bytes >= PICKLED_BYTES) ||
+			r->facts->objects >= LOAD_FACTS_OBJECTS) &&
 		       s->workers > 0 && !(v->input->lacks & OPTION_SHARING);
 	case ADVICE_SEND_LESS:
 		return r->facts && r->facts->batch_bytes >= MANY_BYTES;

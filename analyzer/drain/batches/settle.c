@@ -202,6 +202,7 @@ static int write_made(struct join *join, const struct stream *stream, const stru
 		.task = entry->task,
 		.tensor_count = made_or_unknown(entry->made.tensor_count),
 		.batch_bytes = made_or_unknown(entry->made.bytes),
+		.object_count = made_or_unknown(entry->made.objects),
 	};
 
 	return writer_made(join->writer, &row);

@@ -52,6 +52,8 @@ static void add_waits(const struct load_facts *facts, struct outline *o)
 
 static void add_batch(const struct load_facts *facts, struct outline *o)
 {
+	if (facts->objects >= LOAD_FACTS_OBJECTS)
+		outline_item(o, "Batch", "16,384 Python objects or more");
 	if (isnan(facts->tensors))
 		return;
 	outline_item(o, "Batch", "%.4g tensor%s%s%s", facts->tensors,

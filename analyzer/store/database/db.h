@@ -3,7 +3,7 @@
 #pragma once
 
 #define DB_APPLICATION_ID 0x646C7072	/* "dlpr" */
-#define DB_SCHEMA_VERSION 15
+#define DB_SCHEMA_VERSION 16
 
 struct db;
 

@@ -102,6 +102,8 @@ static const struct {
 	{"t_use", "swapped_bytes"},
 	{"t_thread", "cpu_ns"},
 	{"t_made", "batch_bytes"},
+	{"t_made", "object_count", "batch_bytes",
+	 "CREATE TEMP VIEW t_made AS SELECT *, NULL AS object_count FROM main.t_made"},
 	{"t_stage", "kind"},
 	{"t_stage_sum", "ready"},
 	{"t_process", "exit_status", "pid",
@@ -230,6 +232,8 @@ int schema_upgrade(struct db *db, int64_t version)
 		r = db_run(db, VERSION_14_SQL);
 	if (r == 0 && version < 15)
 		r = db_run(db, "ALTER TABLE t_loader ADD COLUMN lacks_order INTEGER;");
+	if (r == 0 && version >= 10 && version < 16)
+		r = db_run(db, "ALTER TABLE t_made ADD COLUMN object_count INTEGER;");
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(ADDED); i++)
 		r = make(db, "", ADDED[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);

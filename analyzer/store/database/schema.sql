@@ -154,6 +154,7 @@ CREATE TABLE t_made (
 	task INTEGER NOT NULL,
 	tensor_count INTEGER,
 	batch_bytes INTEGER,		-- size of its tensors, arrays and strings
+	object_count INTEGER,		-- all its Python objects, counted up to 16,385; since version 16
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 

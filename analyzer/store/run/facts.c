@@ -30,7 +30,8 @@ static const char *const kind_names[LOAD_WAIT_MAX] = {
 static const char LOADS_SQL[] = "SELECT SUM(load_ns * 1.0), SUM(cpu_ns * 1.0),"
 				" SUM(blocked_ns * 1.0) FROM t_batch WHERE load_ns IS NOT NULL";
 
-static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_bytes) FROM t_made"
+static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_bytes),"
+				" AVG(object_count) FROM t_made"
 			       " GROUP BY loader_id";
 
 /* How the number of images varies, in the first loads whose batches are as large as the largest. */
@@ -386,6 +387,7 @@ static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
 		if (ids[count] == loader_id) {
 			ret->tensors = known(stmt, 1);
 			ret->batch_bytes = bytes[count];
+			ret->objects = known(stmt, 3);
 		}
 		count++;
 	}

@@ -97,7 +97,7 @@ static inline void batch_values_init(struct batch_values *values)
 int writer_batch(struct writer *writer, const struct batch_values *values);
 
 struct made_row {
-	int64_t loader_id, epoch, task, tensor_count, batch_bytes;
+	int64_t loader_id, epoch, task, tensor_count, batch_bytes, object_count;
 };
 
 int writer_made(struct writer *writer, const struct made_row *row);

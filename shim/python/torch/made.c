@@ -172,6 +172,7 @@ void made_look(struct thread *thread, PyObject *batch)
 	look(batch, 0, &count);
 	py.PyErr_Clear();
 	event.made.tensor_count = count.is_cut ? UINT64_MAX : count.tensors;
+	event.made.objects = count.objects;
 	event.made.bytes = count.is_cut || !count.is_size_known ? UINT64_MAX : count.bytes;
 	thread_push(thread, &event);
 }

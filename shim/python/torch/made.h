@@ -3,6 +3,7 @@
  * made.h - counts tensors and bytes of batches: of a thread's first two loads and every 16th one.
  *
  * No code of the user runs, so the size is unknown if a batch has an object of another class.
+ * Of more than 16,384 objects neither the tensors nor the size are known.
  */
 #pragma once
 
