@@ -32,8 +32,11 @@ const char *const advice_names[ADVICE_MAX] = {
 #undef ADVICE
 };
 
-static const bool is_waste[ADVICE_MAX] = {
-#define ADVICE(constant, name, waste, ...) waste,
+/* The rank of each remedy; see remedies.def. */
+enum { WASTE = 1 << 0, FIRST = 1 << 1 };
+
+static const unsigned char ranks[ADVICE_MAX] = {
+#define ADVICE(constant, name, rank, ...) rank,
 #include "analysis/cause/remedies.def"
 #undef ADVICE
 };
@@ -381,7 +384,7 @@ static bool is_whole(enum advice_id id)
 
 static bool is_much_waste(const struct advice *advice)
 {
-	return is_waste[advice->id] && advice->gain >= WASTE_GAIN;
+	return (ranks[advice->id] & WASTE) && advice->gain >= WASTE_GAIN;
 }
 
 /* Returns true if `advice` goes before `preferred`, which is before it in the list now. */
@@ -397,13 +400,10 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	/* To remove a known part of the loads is easier than to halve them: so it goes first. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
-	/* These remove needless work, which more workers would only do side by side. */
-	if (preferred->id == ADVICE_KEEP_OPEN || preferred->id == ADVICE_SYNC_LESS ||
-	    preferred->id == ADVICE_WRITE_LESS || preferred->id == ADVICE_FAULT_LESS ||
-	    preferred->id == ADVICE_FIND_EVENT || preferred->id == ADVICE_SPLIT_FIRST)
+	if (ranks[preferred->id] & FIRST)
 		return false;
-	/* Needless work can be removed. Other work, such as decoding, cannot be, not entirely. */
-	if (is_waste[preferred->id])
+	/* Needless work can be removed; decoding cannot be removed entirely. */
+	if (ranks[preferred->id] & WASTE)
 		return !is_whole(advice->id) &&
 		       1 + advice->gain > ALIKE * (1 + fmax(preferred->gain, preferred->high));
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
