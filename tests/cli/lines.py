@@ -45,7 +45,7 @@ NAMES = {
     "held": "metrics, train.py:15, in another thread, holds the interpreter in 94 % (± 3) of the waits",
     "fast": "main, train.py:44, takes 70 % (± 5) of the steps",
     "pauses": "save, saving.py:88, takes 33 % (± 3) of the steps",
-    "spread": "augment, train.py:70, takes 21 % (± 3) of a load, all of its function 85 %",
+    "spread": "augment, train.py:70, takes 21 % (± 3) of a load, the whole function 85 %",
     "few": None,
     "refused": None,
     "many": "call, torch/nn/module.py:9, takes 40 % (± 4) of a load",

@@ -469,6 +469,29 @@ Test(lines, a_function_may_lead_with_none_of_its_lines)
 /* What calls the loader from a constructor is not made by a load. */
 Test(lines, what_is_made_in_loads)
 {
+/* The line that calls a library's whole loop says nothing about what a step does. */
+Test(lines, a_library_that_runs_the_loop)
+{
+	struct row rows[] = {
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 60, {TENSOR, FETCH, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 40, {TENSOR, METRICS, FETCH, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_RECEIVING, 1, 9, {SELECT, NEXT, FETCH, MAIN, -1}},
+	};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_expect_eq(lines.groups[LINE_STEPS].lines[0].frame, TENSOR);
+	cr_expect_eq(lines.groups[LINE_STEPS].lines[1].frame, METRICS);
+	lines_done(&lines);
+	rows[2] = (struct row){LINE_ROLE_MAIN, LINE_RECEIVING, 1, 9, {SELECT, NEXT, MAIN, -1}};
+	for (size_t i = 0; i < sizeof(FRAMES) / sizeof(FRAMES[0]); i++)
+		FRAMES[i].is_around = false;
+	give(&given, rows, 3);
+	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
+	cr_expect_eq(lines.groups[LINE_STEPS].lines[0].frame, MAIN, "a loop of its own");
+	lines_done(&lines);
+}
+
 	struct row rows[] = {
 		{LINE_ROLE_WORKER, LINE_LOAD, 1, 60, {TENSOR, ZIP, COLLATE, FETCH, -1}},
 		{LINE_ROLE_WORKER, LINE_LOAD, 1, 40, {COLLATE, FETCH, -1}},

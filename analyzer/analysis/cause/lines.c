@@ -159,13 +159,46 @@ static bool is_same_line(const struct line_frame *a, const struct line_frame *b)
 	return a->line > 0 && a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
+static bool is_main_wait(const struct line_stack *stack)
+{
+	return stack->role == LINE_ROLE_MAIN && group_of[stack->phase] == LINE_WAITS;
+}
+
+/* Marks the user's lines that wait in a library which asks the loader for batches. */
+static void mark_around(struct line_samples *samples)
+{
+	for (size_t i = 0; i < samples->stack_count; i++) {
+		const struct line_stack *stack = &samples->stacks[i];
+		const size_t within = within_loader(samples, stack);
+
+		if (!is_main_wait(stack) || within == stack->depth ||
+		    samples->frames[stack->frames[within]].is_own)
+			continue;
+		for (size_t k = within; k < stack->depth; k++)
+			samples->frames[stack->frames[k]].is_around = true;
+	}
+}
+
+/* Returns true if the phase belongs to the group. STEPS includes AFTERS and SAVES. */
+static bool is_in(enum line_group group, enum line_phase phase)
+{
+	const enum line_group own = group_of[phase];
+
+	return own == group || (group == LINE_STEPS && (own == LINE_AFTERS || own == LINE_SAVES));
+}
+
+/* Returns true if the frame may name what a stack does. A step is not named by its whole loop. */
+static bool may_name(const struct line_frame *frame, enum line_phase phase)
+{
+	return frame->is_own && !(frame->is_around && is_in(LINE_STEPS, phase));
+}
+
 static struct piece piece_of(const struct line_samples *samples, const struct line_stack *stack)
 {
 	bool is_load = stack->role == LINE_ROLE_MAIN && stack->phase == LINE_LOAD;
-	bool is_wait = stack->role == LINE_ROLE_MAIN && group_of[stack->phase] == LINE_WAITS;
 	size_t within = within_loader(samples, stack), end = is_load ? within : stack->depth, i = 0;
 
-	while (i < end && !samples->frames[stack->frames[i]].is_own)
+	while (i < end && !may_name(&samples->frames[stack->frames[i]], stack->phase))
 		i++;
 	while (i + 1 < end && is_same_line(&samples->frames[stack->frames[i]],
 					   &samples->frames[stack->frames[i + 1]]))
@@ -173,7 +206,7 @@ static struct piece piece_of(const struct line_samples *samples, const struct li
 	return (struct piece){.frame = stack->frames[i < end ? i : 0],
 			      .inner = stack->frames[0],
 			      .role = stack->role,
-			      .is_loop = is_wait && i >= within,
+			      .is_loop = is_main_wait(stack) && i >= within,
 			      .count = stack->count,
 			      .ns = (double)stack->ns};
 }
@@ -269,14 +302,6 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 	}
 	sum_functions(samples, effective, ret);
 	return 0;
-}
-
-/* Returns true if the phase belongs to the group. STEPS includes AFTERS and SAVES. */
-static bool is_in(enum line_group group, enum line_phase phase)
-{
-	const enum line_group own = group_of[phase];
-
-	return own == group || (group == LINE_STEPS && (own == LINE_AFTERS || own == LINE_SAVES));
 }
 
 static bool is_shared(const struct line_samples *samples, int64_t loader_id, enum line_group group)
@@ -422,7 +447,7 @@ static double making_share(const struct line_samples *samples, int64_t loader_id
 	       lines_error(found.share, lines_effective_count(found.count, found.ns));
 }
 
-int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret)
+int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *ret)
 {
 	struct piece *pieces = calloc(samples->stack_count + 1, sizeof(*pieces));
 	int r = pieces ? 0 : -ENOMEM;
@@ -440,6 +465,7 @@ int lines_find(const struct line_samples *samples, int64_t loader_id, struct lin
 		lines_done(ret);
 	else
 		ret->asking_share =
+	mark_around(samples);
 			share_of_phase(samples, loader_id, LINE_RECEIVING, is_sharer).share;
 	if (r < 0)
 		return r;
@@ -511,7 +537,7 @@ const struct line_share *lines_of_step(const struct lines *lines, double stall_r
 	const struct line_lead *steps = lines ? &lines->groups[LINE_STEPS] : NULL;
 	const struct line_share *first = steps ? steps->lines : NULL;
 
-	if (!steps || !steps->count || steps->samples < NAMED_COUNT ||
+	if (!steps || !steps->count || steps->samples < NAMED_COUNT || !first->is_own ||
 	    !(stall_ratio < STALL_HIGH) || first->share > LINE_IS_STEP ||
 	    (first->share - first->error) * (1 - stall_ratio) < fmax(LEAST_OF_STEP, stall_ratio))
 		return NULL;

@@ -59,6 +59,8 @@ struct line_frame {
 	int64_t line;          /* 0: unknown */
 	bool is_own;           /* the file is neither Python's nor an installed package's */
 	bool is_iterator;
+	/* the line calls a library that runs the loop over batches, as trainer.fit(); lines_find() */
+	bool is_around;
 	bool is_queue;   /* the function is get() of a multiprocessing queue */
 	bool is_sharer;  /* the function is in multiprocessing.resource_sharer */
 	bool is_sampler; /* the function belongs to PyTorch's loader and chooses samples */
@@ -176,7 +178,7 @@ bool lines_passes(const struct line_filter *filter, const struct line_stack *sta
  * Finds the lines on which a loader's (0: all loaders') time is spent. For a group without samples
  * of that loader, samples whose loader is unknown are used.
  */
-int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
+int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
 
 /* Returns the line with most of a group's time; NULL: less than a quarter of it, or few samples. */

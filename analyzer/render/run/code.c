@@ -320,7 +320,7 @@ static void add_line_words(const struct report *report, const struct line_named 
 	/* In steps, this may be the loop over batches, whose share is large anyway. */
 	if (named->group != LINE_STEPS &&
 	    named->line->of_function >= SPREAD * named->line->share)
-		page_append(text, size, ", all of its function %s",
+		page_append(text, size, ", the whole function %s",
 			    UNITS_SHARE(named->line->of_function));
 	code_names_done(&names);
 }
