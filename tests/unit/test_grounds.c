@@ -190,6 +190,61 @@ Test(grounds, loads_that_wait_for_pipes_or_sockets)
 	cr_expect(is_advised(ADVICE_WITHOUT_HELPER));
 }
 
+/* Many small samples that a dataset makes one by one cost calls of Python. */
+Test(grounds, small_samples_that_are_made_one_by_one)
+{
+	static const struct {
+		double samples, bytes, single, cpu;
+		bool is_advised;
+	} rows[] = {
+		{2000, 100, 0.31, 0.81, true},	 {1990, 100, 0.31, 0.81, false},
+		{2000, 4097, 0.31, 0.81, false}, {2000, NAN, 0.31, 0.81, false},
+		{2000, 100, 0.29, 0.81, false},	 {2000, 100, NAN, 0.81, false},
+		{2000, 100, 0.31, 0.79, false},
+	};
+	struct load_facts facts = no_waits();
+
+	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+		struct lines lines = {.single_share = rows[k].single, .making_share = NAN};
+		struct load_times times = TIMES;
+		const struct cause_input input = {.loads = &times, .facts = &facts, .lines = &lines};
+
+		make(NULL, NULL);
+		times.samples = rows[k].samples * times.load_ns / (100 * MS);
+		times.cpu_ns = rows[k].cpu * times.load_ns;
+		facts.batch_bytes = rows[k].samples * rows[k].bytes;
+		judge(&input);
+		cr_expect_eq(is_advised(ADVICE_INDEX_AT_ONCE), rows[k].is_advised, "%zu", k);
+	}
+}
+
+/* One-hot masks and images as floats make a batch of many bytes from few. */
+Test(grounds, batches_that_are_blown_up)
+{
+	static const struct {
+		double images, decoded_per_byte, bytes, collate;
+		bool is_advised;
+	} rows[] = {
+		{1, 0.12, 9 << 20, 0.21, true},	 {1, 0.13, 9 << 20, 0.21, false},
+		{1, 0.12, 7 << 20, 0.21, false}, {1, 0.12, 9 << 20, 0.19, false},
+		{0.9, 0.12, 9 << 20, 0.21, false}, {NAN, NAN, 9 << 20, 0.21, false},
+	};
+	struct load_facts facts = no_waits();
+
+	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+		struct load_times times = TIMES;
+		const struct cause_input input = {.loads = &times, .facts = &facts};
+
+		make(NULL, NULL);
+		times.collate_ns = rows[k].collate * times.load_ns;
+		facts.images_per_sample = rows[k].images;
+		facts.decoded_per_byte = rows[k].decoded_per_byte;
+		facts.batch_bytes = rows[k].bytes;
+		judge(&input);
+		cr_expect_eq(is_advised(ADVICE_SHRINK_BATCH), rows[k].is_advised, "%zu", k);
+	}
+}
+
 /* What each sample makes anew is named only if it could be kept. */
 Test(grounds, clients_and_readers_that_each_sample_makes)
 {
@@ -225,6 +280,19 @@ Test(grounds, clients_and_readers_that_each_sample_makes)
 /* Receiving takes all of the waiting. */
 Test(grounds, batches_without_tensors_are_pickled)
 {
+	static const struct {
+		double tensors, bytes, objects;
+		unsigned int lacks;
+		bool is_advised;
+	} batches[] = {
+		{0, 2 << 20, 8, 0, true},
+		{1, 2 << 20, 8, 0, false},
+		{0, 2 << 20, 8, OPTION_SHARING, false},
+		{0, 1 << 19, 8, 0, false},
+		{NAN, NAN, 16385, 0, true},
+		{NAN, NAN, 16383, 0, false},
+		{NAN, NAN, NAN, 0, false},
+	};
 	struct load_facts facts = no_waits();
 
 	for (size_t k = 0; k < sizeof(batches) / sizeof(batches[0]); k++) {
@@ -278,19 +346,6 @@ Test(grounds, programs_that_use_up_the_cores)
 		make(NULL, NULL);
 		series.cores = 2.5;
 		series.other_cores = others ? 1.5 : NAN;
-	static const struct {
-		double tensors, bytes, objects;
-		unsigned int lacks;
-		bool is_advised;
-	} batches[] = {
-		{0, 2 << 20, 8, 0, true},
-		{1, 2 << 20, 8, 0, false},
-		{0, 2 << 20, 8, OPTION_SHARING, false},
-		{0, 1 << 19, 8, 0, false},
-		{NAN, NAN, 16385, 0, true},
-		{NAN, NAN, 16383, 0, false},
-		{NAN, NAN, NAN, 0, false},
-	};
 		facts.children_cores = 0.5;
 		cr_expect_eq(judge(&(struct cause_input){.loads = &TIMES, .facts = &facts}),
 			     CAUSE_CPU_CONTENTION, "%g", diagnosis.cpu_share);

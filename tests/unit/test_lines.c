@@ -12,7 +12,7 @@
 
 /* Frames of the stacks below, by their places in FRAMES. */
 enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN, LISTCOMP, SHARER,
-       LOOP_1, LOOP_2, LOOP_3, LOOP_4, WEIGHTED, INDEX, POLL, ZIP };
+       LOOP_1, LOOP_2, LOOP_3, LOOP_4, WEIGHTED, INDEX, POLL, ZIP, ITEM, ITEMS };
 
 static struct line_frame FRAMES[] = {
 	[WEIGHTED] = {"/v/site-packages/torch/sampler.py", "Weighted.__iter__", 277, false, true},
@@ -34,6 +34,9 @@ static struct line_frame FRAMES[] = {
 		    .function = "DupFd.detach", .line = 57, .is_sharer = true},
 	[ZIP] = {.file = "/usr/lib/python3.11/zipfile.py", .function = "ZipFile.__init__",
 		 .line = 1300, .is_maker = true},
+	[ITEM] = {.file = "/w/train.py", .function = "Data.__getitem__", .line = 9, .is_item = true},
+	[ITEMS] = {.file = "/w/train.py", .function = "Data.__getitems__", .line = 5,
+		   .is_items = true},
 	[LOOP_1] = {"/w/train.py", "augment", 71, true, false},
 	[LOOP_2] = {"/w/train.py", "augment", 72, true, false},
 	[LOOP_3] = {"/w/train.py", "augment", 73, true, false},
@@ -466,9 +469,6 @@ Test(lines, a_function_may_lead_with_none_of_its_lines)
 	lines_done(&lines);
 }
 
-/* What calls the loader from a constructor is not made by a load. */
-Test(lines, what_is_made_in_loads)
-{
 /* The line that calls a library's whole loop says nothing about what a step does. */
 Test(lines, a_library_that_runs_the_loop)
 {
@@ -492,6 +492,9 @@ Test(lines, a_library_that_runs_the_loop)
 	lines_done(&lines);
 }
 
+/* What calls the loader from a constructor is not made by a load. */
+Test(lines, what_is_made_in_loads)
+{
 	struct row rows[] = {
 		{LINE_ROLE_WORKER, LINE_LOAD, 1, 60, {TENSOR, ZIP, COLLATE, FETCH, -1}},
 		{LINE_ROLE_WORKER, LINE_LOAD, 1, 40, {COLLATE, FETCH, -1}},
@@ -512,6 +515,26 @@ Test(lines, a_library_that_runs_the_loop)
 	give(&given, rows + 2, 2);
 	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
 	cr_expect(isnan(lines.making_share), "no load was sampled");
+	lines_done(&lines);
+}
+
+/* A dataset that is asked for a whole batch makes no samples one by one. */
+Test(lines, samples_that_are_made_one_by_one)
+{
+	struct row rows[] = {
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 60, {TENSOR, ITEM, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 40, {COLLATE, FETCH, -1}},
+	};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_expect_lt(lines.single_share, 0.6);
+	cr_expect_gt(lines.single_share, 0.48);
+	lines_done(&lines);
+	rows[0] = (struct row){LINE_ROLE_WORKER, LINE_LOAD, 1, 60, {ITEM, ITEMS, FETCH, -1}};
+	give(&given, rows, 2);
+	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
+	cr_expect_leq(lines.single_share, 0);
 	lines_done(&lines);
 }
 

@@ -11,7 +11,7 @@
 /* advise pinned memory if at least this share of copied bytes is pageable */
 #define PAGEABLE_LEAST 0.5
 #define UNSEEN         1.005 /* a smaller multiple of the run's rate would be shown as "1.00x" */
-#define REMEDIES       15
+#define REMEDIES       17
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 /* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
@@ -156,6 +156,10 @@ static bool applies(const struct remedied *v, enum advice_id id)
 	case ADVICE_USE_WORKERS:
 		/* Workers gain nothing if each batch makes a new iterator, which starts them. */
 		return s->workers == 0 && v->finding->epoch_count < v->finding->batch_count;
+	case ADVICE_SHRINK_BATCH:
+		return r->blown_up > 0;
+	case ADVICE_INDEX_AT_ONCE:
+		return r->small.count > 0;
 	case ADVICE_REDUCE_CPU_PER_BATCH:
 		return r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
 	case ADVICE_REDUCE_DELIVERY_COST:
@@ -253,6 +257,16 @@ static int widen(const struct remedied *v, double part, struct advice *ret)
 	return r;
 }
 
+static int lower(const struct remedied *v, double part, struct advice *ret)
+{
+	struct advice least = {.gain = NAN};
+	int r = part > 0 ? price_part(v, part, &least) : 0;
+
+	if (r == 0 && least.gain < ret->low)
+		ret->low = least.gain;
+	return r;
+}
+
 static int widen_to_function(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
 	const double high = ret->high;
@@ -344,6 +358,8 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 			ret->low = 0;
 		if (r == 0)
 			r = widen_to_function(v, id, ret);
+		if (r == 0)
+			r = lower(v, removed_at_least(v, id), ret);
 	} else if (id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0)
 		ret->gain = gain_of(v->diagnosis->start_sampling_ns / v->finding->account.time_ns);
 	else if (id == ADVICE_SKIP_IN_SAMPLER)

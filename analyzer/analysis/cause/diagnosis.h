@@ -98,6 +98,11 @@ struct grounds {
 		double share;  /* share of the waits in which that thread held it; NAN: unknown */
 		bool is_line;  /* stack samples show what line of code that thread was in */
 	} holder;
+	struct {
+		double count, each_ns;
+	} small; /* samples of a batch that are small and made one by one; count 0: they are not */
+	/* bytes of a batch for each byte of its images, if it is blown up while it is made; else 0 */
+	double blown_up;
 	bool is_own_code; /* loads compute, half of their time in one of the user's functions */
 	struct {
 		size_t first, last; /* number of first, or last, batches of the run without waits */

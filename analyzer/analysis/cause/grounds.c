@@ -58,6 +58,16 @@
 #define OWN_LEAST       0.5
 #define OWN_CPU         0.8 /* own code is the cause only if loads want a CPU for this share */
 #define OWN_DECODED     0.4 /* own code is the cause only if decoding takes a smaller share */
+/* a batch is blown up if it has this size, and this many bytes for each byte of its images */
+#define BLOWN_BYTES     (8.0 * (1 << 20))
+#define BLOWN_TIMES     8.0
+#define BLOWN_COLLATE   0.2 /* only if putting it together takes at least this share of a load */
+/* samples are small if a batch has this many, and each takes at most this time and has this size */
+#define SMALL_COUNT     32
+#define SMALL_NS        50e3
+#define SMALL_BYTES     4096
+#define SMALL_CPU       0.8 /* making small samples takes a CPU for at least this share */
+#define SMALL_SINGLE    0.3 /* samples are made one by one for at least this share of the loads */
 #define DRAWN_LEAST     3.0  /* images are needless only if a sample decodes at least this many */
 #define DRAWN_BYTES     2.0  /* and only if a byte of a batch decodes at least this many bytes */
 /* images are needless only if their number varies by this share of the deviation in is_drawn() */
@@ -298,6 +308,34 @@ static bool is_own_code(const struct grounds *r, const struct cause_input *input
 	       !(load_decode_share(input->loads) >= OWN_DECODED);
 }
 
+/* Finds small samples that are made one by one, so that most of the time is calls of Python. */
+static void find_small(const struct finding *f, const struct cause_input *input,
+		       struct grounds *ret)
+{
+	const struct load_times *loads = input->loads;
+	const double count = loads ? loads->samples * f->load_mean_ns / loads->load_ns : 0;
+
+	if (count >= SMALL_COUNT && f->load_mean_ns / count <= SMALL_NS &&
+	    ret->facts->batch_bytes / count <= SMALL_BYTES && input->lines &&
+	    input->lines->single_share >= SMALL_SINGLE &&
+	    ret->cpu_share + or_zero(ret->no_core_share) >= SMALL_CPU) {
+		ret->small.count = count;
+		ret->small.each_ns = f->load_mean_ns / count;
+	}
+}
+
+/* Returns how many bytes a batch has for each byte of its images, if that is much; else 0. */
+static double find_blown_up(const struct load_facts *facts, const struct load_times *loads)
+{
+	const double times = 1 / facts->decoded_per_byte;
+
+	return facts->images_per_sample >= 1 && facts->batch_bytes >= BLOWN_BYTES &&
+			       times >= BLOWN_TIMES && loads &&
+			       loads->collate_ns >= BLOWN_COLLATE * loads->load_ns
+		       ? times
+		       : 0;
+}
+
 /* Returns the share of the loads' time waiting to write to one pipe or terminal, or 0. */
 static double find_writing(const struct load_facts *facts, double loading)
 {
@@ -385,6 +423,8 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->is_managed = ret->asked_share >= GROUNDS_OUTSIDE && facts->peer_count &&
 			  is_manager(facts->peers[0].name);
 	ret->is_own_code = is_own_code(ret, input);
+	find_small(f, input, ret);
+	ret->blown_up = find_blown_up(facts, loads);
 	if (is_making(ret, input->lines))
 		ret->making_share = input->lines->making_share;
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);

@@ -384,6 +384,16 @@ static bool is_sampler(const struct line_frame *frame)
 	return frame->is_sampler;
 }
 
+static bool is_item(const struct line_frame *frame)
+{
+	return frame->is_item;
+}
+
+static bool is_items(const struct line_frame *frame)
+{
+	return frame->is_items;
+}
+
 static bool is_maker(const struct line_frame *frame)
 {
 	return frame->is_maker;
@@ -439,9 +449,11 @@ static void find_sampling(const struct line_samples *samples, int64_t loader_id,
 	ret->most_sampling = isnan(found.share) ? NAN : fmin(1, found.share + error);
 }
 
-static double making_share(const struct line_samples *samples, int64_t loader_id)
+/* Returns the share of the loads with a frame for which `is` is true, minus the share's error. */
+static double least_share(const struct line_samples *samples, int64_t loader_id,
+			  bool (*is)(const struct line_frame *frame))
 {
-	const struct phase_share found = share_of_phase(samples, loader_id, LINE_LOAD, is_maker);
+	const struct phase_share found = share_of_phase(samples, loader_id, LINE_LOAD, is);
 
 	return found.share -
 	       lines_error(found.share, lines_effective_count(found.count, found.ns));
@@ -453,6 +465,7 @@ int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *re
 	int r = pieces ? 0 : -ENOMEM;
 
 	*ret = (struct lines){0};
+	mark_around(samples);
 	for (int group = 0; r == 0 && group < LINE_GROUP_MAX; group++) {
 		r = find(samples, loader_id, group, false, pieces, &ret->groups[group]);
 		if (r == 0)
@@ -465,11 +478,12 @@ int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *re
 		lines_done(ret);
 	else
 		ret->asking_share =
-	mark_around(samples);
 			share_of_phase(samples, loader_id, LINE_RECEIVING, is_sharer).share;
 	if (r < 0)
 		return r;
-	ret->making_share = making_share(samples, loader_id);
+	ret->making_share = least_share(samples, loader_id, is_maker);
+	ret->single_share = least_share(samples, loader_id, is_item) -
+			    share_of_phase(samples, loader_id, LINE_LOAD, is_items).share;
 	find_sampling(samples, loader_id, ret);
 	return 0;
 }

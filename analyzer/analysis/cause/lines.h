@@ -66,6 +66,8 @@ struct line_frame {
 	bool is_sampler; /* the function belongs to PyTorch's loader and chooses samples */
 	bool is_waiter;  /* the function belongs to PyTorch's loader, or waits for it */
 	bool is_maker;   /* lines_is_maker() */
+	bool is_item;    /* the function is __getitem__(), which makes one sample or several */
+	bool is_items;   /* the function is __getitems__() of a dataset that makes whole batches */
 };
 
 struct line_stack {
@@ -130,6 +132,7 @@ struct lines {
 	double most_sampling;  /* share of epoch starts spent choosing samples, plus its error */
 	double least_sampling; /* the same share, minus its error */
 	double making_share;   /* share of loads spent making objects, minus its error */
+	double single_share;   /* share of loads spent making samples one by one, minus its error */
 	struct line_lead groups[LINE_GROUP_MAX];
 	/* Lines of threads that held the interpreter, as shares of the main thread's time. */
 	struct line_lead holders[LINE_GROUP_MAX];

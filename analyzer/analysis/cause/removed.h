@@ -26,6 +26,9 @@ bool removed_is_shift(const struct diagnosis *d);
  */
 double removed_at_most(const struct remedied *v, enum advice_id id);
 
+/* Returns the share that a remedy removes with certainty, if that is less than removed_by(). */
+double removed_at_least(const struct remedied *v, enum advice_id id);
+
 /* Returns which share of what an advice shortens (reading, decoding) may be needless. */
 double removed_needless(const struct remedied *v, enum advice_id id);
 

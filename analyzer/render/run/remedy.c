@@ -468,5 +468,23 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		stages_add_how(report, advice->id, buffer, REMEDY_WORDS);
 		break;
 	}
+	case ADVICE_SHRINK_BATCH:
+		snprintf(buffer, REMEDY_WORDS, "A batch has %s, its decoded images %s. %s",
+			 UNITS_BYTES(report->diagnosis.grounds.facts->batch_bytes),
+			 UNITS_BYTES(report->diagnosis.grounds.facts->batch_bytes /
+				     report->diagnosis.grounds.blown_up),
+			 explain_find(advice_names[ADVICE_SHRINK_BATCH])->how);
+		break;
+	case ADVICE_INDEX_AT_ONCE:
+		snprintf(buffer, REMEDY_WORDS, "Each of %s samples of a batch takes %s. %s",
+			 UNITS_COUNT((int64_t)report->diagnosis.grounds.small.count),
+			 UNITS_TIME(report->diagnosis.grounds.small.each_ns),
+			 explain_find(advice_names[ADVICE_INDEX_AT_ONCE])->how);
+		break;
+	case ADVICE_RETURN_TENSORS:
+		if (report->diagnosis.grounds.facts->objects >= LOAD_FACTS_OBJECTS)
+			return "A batch has 16,384 Python objects or more. Put its numbers into a few "
+			       "tensors (torch.tensor) in collate_fn.";
+		break;
 	return *buffer ? buffer : explain_find(advice_names[advice->id])->how;
 }

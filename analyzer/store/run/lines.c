@@ -84,6 +84,10 @@ static int read_frames(struct db *db, struct reader *reader)
 		frame->is_sampler = file && function && is_sampler(file, function);
 		frame->is_maker = function && !frame->is_waiter && lines_is_maker(function) &&
 				  !(file && strstr(file, "/subprocess.py"));
+		frame->is_item = function && strcmp(lines_bare_name(function), "__getitem__") == 0;
+		/* PyTorch's own one, of Subset, asks most datasets for each sample. */
+		frame->is_items = function && !(file && strstr(file, "/torch/utils/data/")) &&
+				  strcmp(lines_bare_name(function), "__getitems__") == 0;
 		frame->is_queue = !frame->is_own && file && function && is_queue(file, function);
 		frame->line = rows_time(stmt, 3) == UNKNOWN ? 0 : rows_time(stmt, 3);
 		r = rows_copy(stmt, 1, REDACT_FILE, &frame->file);
