@@ -105,6 +105,11 @@ def check_database(folder):
             check(name, path, "read_less", "2,700 bytes are read for each byte of a batch. ", ["small_reads"])
             t.check(words in forms.flat(forms.run(path)), name, others, "lacks", words)
             t.check("2.7e" not in forms.run(path, "-v"), "2,700 in all places")
+    path = build(os.path.join(folder, "packed"), 48000, decode=0.45, images=1, pixels=48000 * 30 // SAMPLES,
+                 decoder=("zlib", "deflate", 0))
+    with sqlite3.connect(path) as database:
+        database.execute("INSERT INTO t_total VALUES ('file', '/data/ct.nii.gz', '', 0, 2, 1, 1, 0, 1000, 0)")
+    check("packed", path, "read_less", "30 bytes are inflated for each byte of a batch. A compressed file is read from its start")
     check("neighbours", build(os.path.join(folder, "needed"), 48000, again=4, file="/data/train.sqlite", others=1),
           "own_cores", unwanted=["read_less"])
 

@@ -37,8 +37,25 @@ static const struct medium media[] = {
 	 "frames."},
 };
 
-/* Databases by the ends of their names: a query without an index reads whole tables. */
-static const char *const databases[] = {".sqlite", ".sqlite3", ".db3"};
+/* How to read less of some files, by the ends of their names. */
+static const struct {
+	const char *end;
+	bool is_inflated;
+	const char *less;
+} formats[] = {
+#define DATABASE                                                                                   \
+	"Ask by primary key or index, not by OFFSET or an unindexed column: EXPLAIN QUERY PLAN "   \
+	"must not say SCAN."
+	{".sqlite", false, DATABASE},
+	{".sqlite3", false, DATABASE},
+	{".db3", false, DATABASE},
+#define STREAM                                                                                     \
+	"A compressed file is read from its start: unpack the files once, or keep what a sample "  \
+	"needs in a file of its own."
+	{".gz", true, STREAM},
+	{".xz", true, STREAM},
+	{".bz2", true, STREAM},
+};
 
 /* Returns what to say of the format that takes most of the decoding; NULL: nothing special. */
 static const struct medium *medium_of(const struct inside *inside)
@@ -54,16 +71,16 @@ static const struct medium *medium_of(const struct inside *inside)
 	return NULL;
 }
 
-/* Returns true if the file that the loads read for longest is a database, by its name. */
-static bool reads_database(const struct inside *inside)
+/* Judges by the file that the loads read for longest. Returns NULL if its format is not known. */
+static const char *less_of_format(const struct inside *inside, bool is_inflated)
 {
 	const struct tally *file = inside->files.count ? &inside->files.items[0] : NULL;
 	const char *end = file ? strrchr(file->name, '.') : NULL;
 
-	for (size_t i = 0; end && i < ARRAY_COUNT(databases); i++)
-		if (strcmp(databases[i], end) == 0)
-			return true;
-	return false;
+	for (size_t i = 0; end && i < ARRAY_COUNT(formats); i++)
+		if (formats[i].is_inflated == is_inflated && strcmp(formats[i].end, end) == 0)
+			return formats[i].less;
+	return NULL;
 }
 
 static bool decodes_again(const struct report *report)
@@ -262,14 +279,12 @@ static void read_words(const struct report *report, char *buffer)
 {
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
 	const struct medium *medium = medium_of(&report->inside);
-	const char *how = explain_find(advice_names[ADVICE_READ_LESS])->how;
-	bool is_inflated = facts->inflated_per_byte > facts->read_per_byte;
+	const bool is_inflated = facts->inflated_per_byte > facts->read_per_byte;
+	const char *how = medium && medium->less ? medium->less
+						 : less_of_format(&report->inside, is_inflated);
 
-	if (medium && medium->less)
-		how = medium->less;
-	else if (!is_inflated && reads_database(&report->inside))
-		how = "Ask by primary key or index, not by OFFSET or an unindexed column: EXPLAIN "
-		      "QUERY PLAN must not say SCAN.";
+	if (!how)
+		how = explain_find(advice_names[ADVICE_READ_LESS])->how;
 	snprintf(buffer, REMEDY_WORDS, "%s bytes are %s for each byte of a batch. %s",
 		 UNITS_RATE(report->diagnosis.grounds.read_again),
 		 is_inflated ? "inflated" : "read", how);
@@ -289,8 +304,9 @@ static void decode_words(const struct report *report, char *buffer)
 	} else if (medium) {
 		how = medium->how;
 	} else if (decodes_again(report)) {
-		how = "Decode them smaller (Pillow's draft(), OpenCV's IMREAD_REDUCED_COLOR_4), or "
-		      "store images near the size that is used.";
+		how = "If the training crops them, store pieces near that size. If it resizes them, "
+		      "store smaller copies, or decode them smaller (Pillow's draft(), OpenCV's "
+		      "IMREAD_REDUCED_COLOR_4).";
 	} else if (!inside_decodes_images(&report->inside)) {
 		how = "Use a faster codec (LZ4, zstd), larger pieces, or keep the data as it is.";
 	}
@@ -452,22 +468,6 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			 "before.",
 			 UNITS_BYTES(report->diagnosis.grounds.facts->batch_bytes));
 		break;
-	case ADVICE_OWN_CORES:
-		snprintf(buffer, REMEDY_WORDS,
-			 "Other programs took %.2g of the %.3g cores: pin the training to cores "
-			 "that they may not use (taskset, cpusets).",
-			 report->series.other_cores, report->series.cores);
-		break;
-	case ADVICE_FIX_SAMPLES:
-		samples_words(report, buffer);
-		break;
-	case ADVICE_DECODE_BOUND:
-		decode_words(report, buffer);
-		break;
-	default:
-		stages_add_how(report, advice->id, buffer, REMEDY_WORDS);
-		break;
-	}
 	case ADVICE_SHRINK_BATCH:
 		snprintf(buffer, REMEDY_WORDS, "A batch has %s, its decoded images %s. %s",
 			 UNITS_BYTES(report->diagnosis.grounds.facts->batch_bytes),
@@ -486,5 +486,21 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			return "A batch has 16,384 Python objects or more. Put its numbers into a few "
 			       "tensors (torch.tensor) in collate_fn.";
 		break;
+	case ADVICE_OWN_CORES:
+		snprintf(buffer, REMEDY_WORDS,
+			 "Other programs took %.2g of the %.3g cores: pin the training to cores "
+			 "that they may not use (taskset, cpusets).",
+			 report->series.other_cores, report->series.cores);
+		break;
+	case ADVICE_FIX_SAMPLES:
+		samples_words(report, buffer);
+		break;
+	case ADVICE_DECODE_BOUND:
+		decode_words(report, buffer);
+		break;
+	default:
+		stages_add_how(report, advice->id, buffer, REMEDY_WORDS);
+		break;
+	}
 	return *buffer ? buffer : explain_find(advice_names[advice->id])->how;
 }
