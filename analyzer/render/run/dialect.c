@@ -52,6 +52,13 @@ static bool is_gluon(const struct report *report)
 	return strcmp(dialect_of(report->loader)->kind, GLUON) == 0;
 }
 
+/* accelerate's dispatcher of several ranks: the first rank loads the batches of all. */
+static bool is_dispatched(const struct report *report, const struct advice *advice)
+{
+	return advice->id == ADVICE_MARK_LOADS &&
+	       strcmp(kind_of(report->loader), "accelerate") == 0;
+}
+
 /* Returns Gluon's `prefetch`, which counts the batches of all workers together. */
 static int64_t prefetch_of(const struct report *report)
 {
@@ -64,6 +71,11 @@ static int64_t prefetch_of(const struct report *report)
 bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
 		      size_t size)
 {
+	if (is_dispatched(report, advice)) {
+		page_append(text, size,
+			    "Let each rank load its own batches: dispatch_batches=False.");
+		return true;
+	}
 	if (!is_gluon(report))
 		return false;
 	if (advice->whatif == WHATIF_PREFETCH_X4)
@@ -110,6 +122,13 @@ bool dialect_add_how(const struct report *report, const struct advice *advice, c
 		page_append(text, size,
 			    "One iterator for all epochs: \"for batch in dataset.repeat(EPOCHS)\"; "
 			    "with Keras, fit(dataset.repeat(), steps_per_epoch=BATCHES).");
+		return true;
+	}
+	if (is_dispatched(report, advice)) {
+		page_append(text, size,
+			    "Rank 0 loads for all ranks and sends each its part. "
+			    "DataLoaderConfiguration(dispatch_batches=False), and split the data by "
+			    "rank (datasets.distributed.split_dataset_by_node).");
 		return true;
 	}
 	if (!is_gluon(report))
