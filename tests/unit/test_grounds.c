@@ -207,7 +207,8 @@ Test(grounds, small_samples_that_are_made_one_by_one)
 	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
 		struct lines lines = {.single_share = rows[k].single, .making_share = NAN};
 		struct load_times times = TIMES;
-		const struct cause_input input = {.loads = &times, .facts = &facts, .lines = &lines};
+		const struct cause_input input = {
+			.loads = &times, .facts = &facts, .lines = &lines};
 
 		make(NULL, NULL);
 		times.samples = rows[k].samples * times.load_ns / (100 * MS);

@@ -100,8 +100,8 @@ struct grounds {
 	} holder;
 	struct {
 		double count, each_ns;
-	} small; /* samples of a batch that are small and made one by one; count 0: they are not */
-	/* bytes of a batch for each byte of its images, if it is blown up while it is made; else 0 */
+	} small; /* samples of a batch that are small and made one by one; count 0: none */
+	/* bytes of a batch for each byte of its images, if it is blown up in the load; else 0 */
 	double blown_up;
 	bool is_own_code; /* loads compute, half of their time in one of the user's functions */
 	struct {

@@ -59,7 +59,7 @@ struct line_frame {
 	int64_t line;          /* 0: unknown */
 	bool is_own;           /* the file is neither Python's nor an installed package's */
 	bool is_iterator;
-	/* the line calls a library that runs the loop over batches, as trainer.fit(); lines_find() */
+	/* the line calls a library that runs the loop over batches: trainer.fit(); lines_find() */
 	bool is_around;
 	bool is_queue;   /* the function is get() of a multiprocessing queue */
 	bool is_sharer;  /* the function is in multiprocessing.resource_sharer */

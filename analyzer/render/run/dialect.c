@@ -127,8 +127,8 @@ bool dialect_add_how(const struct report *report, const struct advice *advice, c
 	if (is_dispatched(report, advice)) {
 		page_append(text, size,
 			    "Rank 0 loads for all ranks and sends each its part. "
-			    "DataLoaderConfiguration(dispatch_batches=False), and split the data by "
-			    "rank (datasets.distributed.split_dataset_by_node).");
+			    "DataLoaderConfiguration(dispatch_batches=False), and split the data "
+			    "by rank (datasets.distributed.split_dataset_by_node).");
 		return true;
 	}
 	if (!is_gluon(report))

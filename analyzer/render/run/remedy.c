@@ -304,9 +304,9 @@ static void decode_words(const struct report *report, char *buffer)
 	} else if (medium) {
 		how = medium->how;
 	} else if (decodes_again(report)) {
-		how = "If the training crops them, store pieces near that size. If it resizes them, "
-		      "store smaller copies, or decode them smaller (Pillow's draft(), OpenCV's "
-		      "IMREAD_REDUCED_COLOR_4).";
+		how = "If the training crops them, store pieces near that size. If it resizes "
+		      "them, store smaller copies, or decode them smaller (Pillow's draft(), "
+		      "OpenCV's IMREAD_REDUCED_COLOR_4).";
 	} else if (!inside_decodes_images(&report->inside)) {
 		how = "Use a faster codec (LZ4, zstd), larger pieces, or keep the data as it is.";
 	}
@@ -483,8 +483,8 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		break;
 	case ADVICE_RETURN_TENSORS:
 		if (report->diagnosis.grounds.facts->objects >= LOAD_FACTS_OBJECTS)
-			return "A batch has 16,384 Python objects or more. Put its numbers into a few "
-			       "tensors (torch.tensor) in collate_fn.";
+			return "A batch has 16,384 Python objects or more. Put its numbers into a "
+			       "few tensors (torch.tensor) in collate_fn.";
 		break;
 	case ADVICE_OWN_CORES:
 		snprintf(buffer, REMEDY_WORDS,
