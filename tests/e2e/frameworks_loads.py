@@ -23,6 +23,8 @@ CASES = {
     "gluon_left": ([5, 5, 12], 2, "mxnet.gluon", 2),
     "gluon_twice": ([12, 12], 2, "mxnet.gluon", 2),
     "paddle": ([12, 5, 12], 2, "paddle.io", 6),
+    "paddle_alone": ([12, 5, 12], 1, "paddle.io", 1),
+    "paddle_stream_alone": ([12, 5, 12], 1, "paddle.io (iterable)", 1),
     "paddle_persistent": ([12, 5, 12], 2, "paddle.io", 2),
     "paddle_stream": ([20, 5, 20], 2, "paddle.io (iterable)", 6),
     "paddle_stream_persistent": ([20, 5, 20], 2, "paddle.io (iterable)", 2),

@@ -31,11 +31,22 @@ class Files:
         os.close(file)
         if kind == "sleep":
             time.sleep(.015)
+        elif kind == "python":
+            sum(i * i for i in range(80_000))
         elif kind == "sample" and number == 17:
             time.sleep(1)
         os.write(1, b"SAMPLE %d %d %d %d\n" % (number, os.getpid(), begin,
                                               time.clock_gettime_ns(time.CLOCK_MONOTONIC)))
         return data
+
+
+class Stream:
+    """What each worker's part of an IterableDataset gives."""
+    def __iter__(self):
+        from paddle.io import get_worker_info
+        worker, files = get_worker_info(), Files()
+        first, step = (worker.id, worker.num_workers) if worker else (0, 1)
+        return (files[number] for number in range(first, FILES, step))
 
 
 def make():
@@ -55,9 +66,14 @@ def main():
         loader = DataLoader(Files(), BATCH, **options)
     else:
         import paddle
-        from paddle.io import DataLoader, Dataset
+        from paddle.io import DataLoader, Dataset, DistributedBatchSampler, IterableDataset
         paddle.set_device("cpu")
-        loader = DataLoader(type("Set", (Files, Dataset), {})(), batch_size=BATCH, **options)
+        data, batches = type("Set", (Files, Dataset), {})(), {"batch_size": BATCH}
+        if options.pop("stream", 0):
+            data = type("Set", (Stream, IterableDataset), {})()
+        elif options.pop("distributed", 0):
+            batches = {"batch_sampler": DistributedBatchSampler(data, BATCH, num_replicas=2, rank=0)}
+        loader = DataLoader(data, **batches, **options)
     digest, waited, begin = hashlib.sha256(), 0, 0
     for epoch in range(EPOCHS):
         asked = time.monotonic()

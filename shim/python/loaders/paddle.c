@@ -28,16 +28,31 @@ static bool is_stream(PyObject *iterator)
 	return api_get_number(iterator, "_dataset_kind", 0) == 1;
 }
 
+/* Returns the stream of an iterator whose own thread loads; 0: out of memory. */
+static uint64_t thread_stream(PyObject *iterator)
+{
+	static struct api_name name = {"_dlprof_stream", NULL};
+	static uint64_t count;
+	uint64_t *stream = api_memory(iterator, &name, sizeof(*stream), true);
+
+	if (stream && !*stream)
+		*stream = DLPROF_STREAM_POOL | (uint64_t)sys_getpid() << 38 | ++count;
+	return stream ? *stream : 0;
+}
+
 static bool gather(PyObject *iterator, struct consumer_facts *facts)
 {
 	OWNED PyObject *queue = api_get_named(iterator, "_data_queue");
 	OWNED PyObject *size = api_get_path(iterator, "_batch_sampler.batch_size");
 
-	if (!queue)
-		return false;
 	facts->kind = is_stream(iterator) ? "paddle.io (iterable)" : "paddle.io";
-	facts->stream = torch_pipe_inode(queue, "_reader");
 	facts->workers = (int32_t)api_get_number(iterator, "_num_workers", -1);
+	if (queue) {
+		facts->stream = torch_pipe_inode(queue, "_reader");
+	} else {
+		facts->stream = thread_stream(iterator);
+		facts->workers = 1;
+	}
 	facts->prefetch_factor = (int32_t)api_get_number(iterator, "_prefetch_factor", -1);
 	facts->batch_size = size ? api_number(size, -1) : -1;
 	facts->flags |= DLPROF_EPOCH_IN_ORDER;
@@ -81,10 +96,27 @@ static PyObject *on_data(PyObject *original, PyObject *args, PyObject *kwargs)
 	return batch;
 }
 
+/* Without workers, a thread of the iterator loads ahead. This is its whole life. */
+static PyObject *on_thread(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *iterator = api_argument(args, NULL, 0, NULL);
+	struct thread *thread = iterator && consumer_record() ? thread_get() : NULL;
+
+	if (thread) {
+		thread->stream = thread_stream(iterator);
+		thread->generation = thread->task = 0;
+		thread->worker = 0;
+	}
+	return py.PyObject_Call(original, args, kwargs);
+}
+
 void paddle_patch(PyObject *module, size_t row)
 {
 	static struct patch_point data =
 		PATCH_POINT(ITERATORS, "_DataLoaderIterMultiProcess", "_get_data", on_data);
+	static struct patch_point loop =
+		PATCH_POINT(ITERATORS, "_DataLoaderIterSingleProcess", "_thread_loop", on_thread);
 
 	patch_optional(module, &data);
+	patch_optional(module, &loop);
 }

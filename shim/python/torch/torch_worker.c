@@ -55,6 +55,9 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	batch = loading_call(thread, samples, original, args, kwargs);
 	if (batch && thread_is_in_life(life))
 		made_look(thread, batch);
+	/* A thread of PaddlePaddle's that loads gets no task numbers. */
+	if (thread->stream & DLPROF_STREAM_POOL)
+		thread->task++;
 	return batch;
 }
 

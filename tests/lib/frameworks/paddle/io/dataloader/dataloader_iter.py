@@ -4,6 +4,7 @@ import multiprocessing
 import queue
 import threading
 import time
+from .fetcher import _IterableDatasetFetcher, _MapDatasetFetcher
 from .worker import _IterableDatasetStopIteration, _ResumeIteration, _worker_loop
 class _DataLoaderIterBase:                  # has the dataset, but not its loader
     def __init__(self, loader):
@@ -17,8 +18,34 @@ class _DataLoaderIterBase:                  # has the dataset, but not its loade
     def __iter__(self):
         return self
 class _DataLoaderIterSingleProcess(_DataLoaderIterBase):
+    def __init__(self, loader):
+        super().__init__(loader)
+        fetchers = _MapDatasetFetcher, _IterableDatasetFetcher
+        self._dataset_fetcher = fetchers[self._dataset_kind](self._dataset, True, self._collate_fn, False)
+        self._blocking_queue, self._over = queue.Queue(self._prefetch_factor), threading.Event()
+        self._thread = threading.Thread(target=self._thread_loop, args=("cpu",), daemon=True)
+        self._thread.start()
+    def _thread_loop(self, place):
+        while not self._over.is_set():
+            try:
+                batch = self._dataset_fetcher.fetch(next(self._sampler_iter), self._over)
+            except StopIteration:
+                batch = None
+            while not self._over.is_set():
+                try:
+                    self._blocking_queue.put(batch, timeout=.01)
+                    break
+                except queue.Full:
+                    pass
+            if batch is None:
+                return
     def __next__(self):
-        return [self._dataset[i] for i in next(self._sampler_iter)]
+        batch = self._blocking_queue.get()
+        if batch is None:
+            raise StopIteration
+        return batch
+    def __del__(self):
+        self._over.set()
 class _DataLoaderIterMultiProcess(_DataLoaderIterBase):
     def __init__(self, loader):
         super().__init__(loader)
