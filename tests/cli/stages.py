@@ -47,32 +47,51 @@ UNFETCHED = [
     ("MapAndBatch", "batch", "Root", 80, 18500, 18500, 53, 0, 2, None, None, 1),
     ("DecodeJpeg", "decode", None, 1280, 28482, 28482, 27586, 0, None, None, None, 0),
 ]
+CACHED = [
+    ROOT, PREFETCH,
+    ("MapAndBatch", "batch", "Prefetch", 80, 18500, 400, 300, 0, 2, None, None, 1),
+    ("MemoryCacheImpl", "cache", "MapAndBatch", 1280, 18100, 20, 20, 0, None, None, None, 0),
+    ("ParallelMapV2", "transform", "MemoryCacheImpl", 1280, 18080, 18080, 50, 0, 2, None, None, 1),
+    ("DecodeJpeg", "decode", None, 1280, 28482, 28482, 27586, 0, None, None, None, 0),
+]
+SERVED = [
+    ("Root", "other", None, 80, 8100, 8, None, 0, None, None, 2, 0),
+    ("Prefetch", "prefetch", "Root", 80, 8092, 8092, 3, 0, None, 4, None, 0),
+    ("MapAndBatch", "batch", "Prefetch", 80, 8080, 8060, 53, 0, 2, None, None, 1),
+    ("MemoryCacheImpl", "cache", "MapAndBatch", 1280, 20, 20, 20, 0, None, None, None, 0),
+    ("AdjustHue", "transform", None, 1280, 14482, 14482, 13586, 0, None, None, None, 0),
+]
+IDLE = [row[:4] + (40, 1, 1) + row[7:] for row in SERVED[:4]]
 
 
-def build(path, stages, wait_ms=230, step_ms=25, count=80, kind="tf.data"):
+def build(path, stages, wait_ms=230, step_ms=25, count=80, kind="tf.data", later=None):
+    """later: what a batch is waited for in a second epoch, and the stages of that."""
     now, batches = rundb.START_NS, []
-    for i in range(count):
-        batches.append({"epoch": 0, "task": i, "batch": i, "begin_ns": now, "wait_ns": wait_ms * MS,
-                        "step_ns": (wait_ms + step_ms) * MS, "compute_ns": step_ms * MS})
-        now += (wait_ms + step_ms) * MS
+    epochs = [(wait_ms, stages)] + [later] * bool(later)
+    for epoch, (wait_ms, _) in enumerate(epochs):
+        for i in range(count):
+            batches.append({"epoch": epoch, "task": i, "batch": i, "begin_ns": now, "wait_ns": wait_ms * MS,
+                            "step_ns": (wait_ms + step_ms) * MS, "compute_ns": step_ms * MS})
+            now += (wait_ms + step_ms) * MS
     rundb.build(path, [rundb.loader(batches, kind=kind, prefetch_factor=None, in_order=None,
                                     persistent=None, batch_size=None)],
                 meta={"cpus": "2", "schema": "11", "frameworks": "tensorflow"}, version=11)
-    numbers = {row[0]: i for i, row in enumerate(stages, 1)}
+    numbers = {name: i for i, name in enumerate(dict.fromkeys(row[0] for _, rows in epochs for row in rows), 1)}
     with sqlite3.connect(path) as database:
-        for row in stages:
+        for epoch, row in ((epoch, row) for epoch, (_, rows) in enumerate(epochs) for row in rows):
             row = dict(zip(COLUMNS, row))
             number = numbers[row["name"]]
-            is_kernel = row["kind"] in ("decode", "transform", "python") or row["name"] == "ReadFile"
-            rundb.insert(database, "t_stage", {
-                "stage_id": number, "pid": 42, "number": number, "parent": numbers.get(row["parent"]),
-                "kernel": int(is_kernel), "root": int(row["name"] == "Root"), "name": row["name"],
-                "kind": row["kind"], "parallel": row["parallel"], "capacity": row["capacity"],
-                "threads": row["threads"], "autotuned": row["autotuned"]})
-            for window in range(2):
+            is_kernel = row["parent"] is None and row["name"] != "Root"
+            if epoch == 0 or row["name"] not in [first[0] for first in stages]:
+                rundb.insert(database, "t_stage", {
+                    "stage_id": number, "pid": 42, "number": number, "parent": numbers.get(row["parent"]),
+                    "kernel": int(is_kernel), "root": int(row["name"] == "Root"), "name": row["name"],
+                    "kind": row["kind"], "parallel": row["parallel"], "capacity": row["capacity"],
+                    "threads": row["threads"], "autotuned": row["autotuned"]})
+            for window in range(2 * epoch, 2 * epoch + 2):
                 rundb.insert(database, "t_stage_sum", {
                     "stage_id": number, "begin_ns": rundb.START_NS + window * 10 * 1000 * MS,
-                    "window_ns": 10 * 1000 * MS, "loader_id": 1, "epoch": 0,
+                    "window_ns": 10 * 1000 * MS, "loader_id": 1, "epoch": epoch,
                     "elements": row["elements"] // 2, "busy_ns": row["busy"] * MS // 2,
                     "own_ns": row["own"] * MS // 2, "read_ns": row["read"] * MS // 2, "ready": 0,
                     "cpu_ns": row["cpu"] and row["cpu"] * MS // 2})
@@ -148,6 +167,13 @@ def main():
            "One call at a time is asked for", "Prefetch holds 0 when asked"))
     check("unfetched", run("unfetched", UNFETCHED, step_ms=200), "no_prefetch", "add_prefetch",
           ("Nothing is loaded while the training computes", "prefetch(tf.data.AUTOTUNE)"))
+    # A cache serves the second epoch, which hardly waits, or waits for what is done behind the cache.
+    check("filling", run("filling", CACHED, later=(1, IDLE)), "filling_cache", "keep_cache",
+          ("The first epoch fills the pipeline's cache", "230 ms in the first epoch, 1.00 ms in later ones",
+           "cache(FILE)"))
+    found = check("served", run("served", CACHED, later=(100, SERVED)), "slow_stage", "cheaper_stage",
+                  ("From the second epoch on, when a cache serves: AdjustHue takes", "Make AdjustHue need less time"))
+    t.check("DecodeJpeg" not in json.dumps(found["advice"]), "only the first epoch needed it", found["advice"])
     # Where no stage was seen the waits stay, and nothing is said of what happens meanwhile.
     unseen = json.loads(t.report("--json", run("unseen", [])).out)
     t.equal((unseen["cause"], unseen["stages"], unseen["advice"][0]["id"]),

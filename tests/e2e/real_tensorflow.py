@@ -22,6 +22,7 @@ PLANTED = {
     "python": ("slow_stage", "PyFunc", 0.9, "cheaper_stage"),
     "generator": ("serial_stage", "Generator", 0.5, "cheaper_stage"),
     "cache": ("slow_stage", "AdjustHue", 0.6, "fill_cache"),
+    "cache_whole": ("filling_cache", "AdjustHue", 0.6, "keep_cache"),
 }
 FOLLOWED = {"reads": ("reads_own", 1.3), "records": ("records_four", 1.8), "cache": ("cache_whole", 1.2)}
 OF_TRAINING = ("MatMul", "BiasAdd", "AssignSubVariableOp", "ReadVariableOp")

@@ -23,7 +23,7 @@ struct row {
 
 static struct stage_work list[32];
 static struct stage_finding found;
-static double used_cores = NAN, free_cores = 2, longest_epoch = 1;
+static double used_cores = NAN, free_cores = 2, longest_epoch = 1, first_ms = NAN, later_ms = NAN;
 
 static void judge(const struct row *rows, size_t count, double wait_ms, double step_ms)
 {
@@ -35,6 +35,8 @@ static void judge(const struct row *rows, size_t count, double wait_ms, double s
 		.free_cores = free_cores,
 		.used_cores = used_cores,
 		.longest_epoch = longest_epoch,
+		.first_ns = first_ms * MS,
+		.later_ns = later_ms * MS,
 	};
 
 	memset(list, 0, sizeof(list));
@@ -312,6 +314,17 @@ Test(stages, a_reader_of_dali_has_one_thread)
 	cr_expect_eq(found.wanted, 2);
 	/* Two readers made 6.64 s 3.31 s. */
 	cr_expect(found.parallel.low <= 1 && found.parallel.high >= 0.99);
+	/* Operators that need nearly as long are the second limit, however fast the reader is. */
+	{
+		struct row close[sizeof(READER) / sizeof(READER[0])];
+
+		memcpy(close, READER, sizeof(READER));
+		close[5].own = close[5].busy = 12900;
+		JUDGE(close, 1050, 24);
+		cr_expect_str_eq(lead_name(), "ReadOne");
+		cr_expect_float_eq(found.parallel.high, 27874 / 15956.0 - 1, 0.01);
+		cr_expect_float_eq(found.cheaper.high, 27874 / 15956.0 - 1, 0.01);
+	}
 }
 
 /* Two readers and the operators are busy all the time: cheaper operators gain little. */
@@ -448,6 +461,34 @@ Test(stages, a_cache_whose_input_makes_all_elements_in_each_epoch)
 	JUDGE(cached, 25, 5);
 	cached[4].parent = 3;
 	cr_expect_eq(found.cache, STAGE_NOWHERE);
+}
+
+Test(stages, a_cache_that_the_first_epoch_fills)
+{
+	longest_epoch = 0.25;
+	cached[4].elements = 330;
+	first_ms = 98;
+	later_ms = 0.6;
+	JUDGE(cached, 25, 5);
+	cr_expect_eq(found.limit, STAGE_LIMIT_FILLING);
+	cr_assert_eq(found.cache, 3);
+	cr_expect_str_eq(lead_name(), "DecodeJpeg");
+	cr_expect(isnan(found.cheaper.gain) && isnan(found.cached.gain));
+	cr_expect_float_eq(found.kept.high, 30 / 5.6 - 1, 0.01);
+	cr_expect(found.kept.low == 0 && found.kept.gain < found.kept.high);
+	/* Later epochs wait, too, but not for what the first one needed. */
+	later_ms = 10;
+	JUDGE(cached, 25, 5);
+	cr_expect(found.is_served);
+	cr_expect_neq(found.limit, STAGE_LIMIT_FILLING);
+	cr_expect(isnan(found.cheaper.gain) && isnan(found.kept.gain));
+	/* Most elements were made again. */
+	later_ms = 0.6;
+	cached[4].elements = 800;
+	JUDGE(cached, 25, 5);
+	cr_expect(!found.is_served && found.limit == STAGE_LIMIT_WORK && found.cheaper.gain > 0);
+	cached[4].elements = 1280;
+	first_ms = later_ms = NAN;
 }
 
 Test(stages, a_cache_that_is_never_full)

@@ -231,6 +231,8 @@ static const struct stage_gain *stage_gain(const struct stage_finding *stages, e
 		return &stages->cheaper;
 	case ADVICE_FILL_CACHE:
 		return &stages->cached;
+	case ADVICE_KEEP_CACHE:
+		return &stages->kept;
 	default:
 		return NULL;
 	}

@@ -207,6 +207,7 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 		[STAGE_LIMIT_POOL] = CAUSE_NARROW_POOL,
 		[STAGE_LIMIT_SERIAL] = CAUSE_SERIAL_STAGE,
 		[STAGE_LIMIT_PREFETCH] = CAUSE_NO_PREFETCH,
+		[STAGE_LIMIT_FILLING] = CAUSE_FILLING_CACHE,
 	};
 
 	if (owner == SPLIT_UNSEEN && d->stages.limit != STAGE_LIMIT_UNKNOWN)
@@ -420,6 +421,24 @@ static double longest_epoch(const struct batch_series *s)
 	return longest / (double)s->count;
 }
 
+/* The first batch of an epoch belongs to its start. */
+static void split_waits(const struct batch_series *s, struct stages_facts *facts)
+{
+	struct series_place at = SERIES_BEGIN;
+	double ns[2] = {0}, count[2] = {0};
+
+	while (series_next(s, &at)) {
+		const bool is_later = at.epoch != s->runs[0].epoch;
+
+		if (at.batch == 0 || !series_has(s->wait_ns, at.i))
+			continue;
+		ns[is_later] += (double)s->wait_ns[at.i];
+		count[is_later]++;
+	}
+	facts->first_ns = count[0] > 0 ? ns[0] / count[0] : NAN;
+	facts->later_ns = count[1] > 0 ? ns[1] / count[1] : NAN;
+}
+
 static void find_stages(const struct batch_series *s, const struct finding *f,
 			const struct stages *stages, struct stage_finding *ret)
 {
@@ -428,7 +447,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	const struct account_restart restart = account_restart(s, &next, INT32_MAX);
 	/* To make and destroy iterators counts as step_ns: no faster stage makes it shorter. */
 	const double restart_ns = restart.start_ns + restart.end_ns;
-	const struct stages_facts facts = {
+	struct stages_facts facts = {
 		.wait_ns = fmax(f->own.wait_ns - restart_ns, 0) / (double)f->own.count,
 		.step_ns = (f->own.step_ns + restart_ns) / (double)f->own.count,
 		.cores = s->cores,
@@ -437,6 +456,9 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 		.longest_epoch = longest_epoch(s),
 	};
 
+	split_waits(s, &facts);
+	if (stages && stages->is_later)
+		facts.wait_ns = facts.later_ns;
 	stages_judge(stages && f->starved ? stages : &none, &facts, ret);
 }
 

@@ -21,6 +21,11 @@
 /* a cache is useless if at least this share of the elements taken from it were made again */
 #define MADE_LEAST   0.9
 #define LONGEST_MOST 0.67 /* caches are not judged if one epoch has more than this of all batches */
+/* a cache serves if its input made the share of one epoch and at most so much more, but not all */
+#define SERVED_MOST  0.05
+#define SERVED_LEAST 0.03
+/* later epochs hardly wait if a wait is at most this part of a step, and of the first epoch's */
+#define HARDLY       0.25
 #define WANTED       16   /* so many threads or calls are advised where calls mostly wait */
 
 struct view {
@@ -399,6 +404,39 @@ static bool is_made_anew(const struct view *v, size_t cache)
 	       v->stages->list[input].elements >= MADE_LEAST * v->stages->list[cache].elements;
 }
 
+/* Returns true if one epoch filled the cache, and the others took its elements. */
+static bool serves(const struct view *v, size_t cache)
+{
+	const size_t input = input_of(v->stages, cache);
+
+	return v->facts->later_ns >= 0 && input != STAGE_NOWHERE &&
+	       v->stages->list[input].elements <=
+		       fmin(v->facts->longest_epoch + SERVED_MOST, 1 - SERVED_LEAST) *
+			       v->stages->list[cache].elements;
+}
+
+/* What the first epoch needed gains nothing later, so no stage below the cache is advised on. */
+static void judge_served(const struct view *v, size_t cache, struct stage_finding *f)
+{
+	static const struct stage_gain none = {NAN, NAN, NAN};
+	const struct stages_facts *facts = v->facts;
+
+	f->own_threads = f->parallel = f->prefetch = f->cheaper = none;
+	f->is_served = facts->later_ns > HARDLY * fmin(facts->first_ns, facts->step_ns);
+	if (f->is_served)
+		return;
+	f->limit = STAGE_LIMIT_FILLING;
+	f->first_ns = facts->first_ns;
+	f->later_ns = facts->later_ns;
+	f->cache = cache;
+	f->kept.high = (facts->wait_ns + facts->step_ns) /
+			       fmax(facts->later_ns + facts->step_ns, 1) -
+		       1;
+	f->kept.high = fmax(f->kept.high, 0);
+	f->kept.gain = sqrt(1 + f->kept.high) - 1;
+	f->kept.low = 0;
+}
+
 /*
  * Finds a useless cache, behind which the slow stage runs in each epoch. The predicted gain
  * supposes a cache that the longest epoch fills, its upper end one that is full from the start.
@@ -408,7 +446,13 @@ static void find_cache(const struct view *v, struct stage_finding *f)
 	const struct stages *stages = v->stages;
 
 	for (size_t i = 0; i < stages->count; i++) {
-		if (stages->list[i].kind != STAGE_CACHE || !is_below(stages, f->slow, i))
+		if (stages->list[i].kind != STAGE_CACHE)
+			continue;
+		if (serves(v, i)) {
+			judge_served(v, i, f);
+			return;
+		}
+		if (!is_below(stages, f->slow, i))
 			continue;
 		f->endless = endless_below(stages, i);
 		if (f->endless == STAGE_NOWHERE && !is_made_anew(v, i))
@@ -438,7 +482,8 @@ static void judge_reader(struct view *v, size_t reader, double operators_ns,
 	f->lead_share = fmin(stages->list[f->lead].own_ns / stages->list[reader].busy_ns, 1);
 	f->limit = STAGE_LIMIT_SERIAL;
 	f->wanted = (int32_t)fmin(2 * readers, INT16_MAX);
-	price_maybe(v, f, fmax(v->slow_ns / 2, operators_ns) / v->batches, &f->parallel);
+	v->least_ns = operators_ns / v->batches;
+	price_maybe(v, f, v->slow_ns / 2 / v->batches, &f->parallel);
 }
 
 /* Judges operators that run one after the other, each in all threads of the pool. */
@@ -527,6 +572,7 @@ void stages_judge(const struct stages *stages, const struct stages_facts *facts,
 		.prefetch = none,
 		.cheaper = none,
 		.cached = none,
+		.kept = none,
 	};
 	if (root == STAGE_NOWHERE || !(facts->wait_ns > 0) || !(facts->step_ns >= 0))
 		return;

@@ -37,6 +37,7 @@ struct stages {
 	struct stage_work *list;
 	size_t count;
 	double span_ns; /* how long the stages were observed, in all */
+	bool is_later;  /* sums without the first epoch, which filled a cache */
 };
 
 enum stage_limit {
@@ -45,6 +46,7 @@ enum stage_limit {
 	STAGE_LIMIT_POOL, /* all threads of the pool wait in calls; the program allows more calls */
 	STAGE_LIMIT_SERIAL,
 	STAGE_LIMIT_PREFETCH,
+	STAGE_LIMIT_FILLING, /* the first epoch fills a cache, and later epochs hardly wait */
 	STAGE_LIMIT_MAX
 };
 
@@ -53,6 +55,7 @@ struct stages_facts {
 	double cores, free_cores; /* all cores; those not used by other programs; NAN: unknown */
 	double used_cores;
 	double longest_epoch; /* share of all batches that the longest epoch has */
+	double first_ns, later_ns; /* mean wait of a batch in the first epoch, and in all others */
 };
 
 enum stages_maker {
@@ -79,12 +82,15 @@ struct stage_finding {
 	bool is_reading; /* `lead` spends its time reading files */
 	bool is_interleaved; /* `slow` runs in the threads of an interleave with several inputs */
 	bool is_prefetched;
-	size_t cache;   /* index of a useless cache above `slow`; STAGE_NOWHERE: none */
+	/* index of a useless cache above `slow`, or of one being filled; STAGE_NOWHERE: none */
+	size_t cache;
+	bool is_served; /* a cache serves later epochs, which wait for something else than `slow` */
 	size_t endless; /* index of a repeat() without end that feeds it; STAGE_NOWHERE: none */
+	double first_ns, later_ns; /* as in struct stages_facts */
 	int32_t asked;   /* number of parallel calls that the program asks for; -1: unknown */
 	int32_t threads; /* number of the pool's threads; -1: unknown */
 	int32_t wanted;  /* number of threads, or of parallel calls, to advise */
-	struct stage_gain own_threads, parallel, prefetch, cheaper, cached;
+	struct stage_gain own_threads, parallel, prefetch, cheaper, cached, kept;
 };
 
 void stages_judge(const struct stages *stages, const struct stages_facts *facts,

@@ -282,6 +282,7 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 	case CAUSE_NARROW_POOL:
 	case CAUSE_SERIAL_STAGE:
 	case CAUSE_NO_PREFETCH:
+	case CAUSE_FILLING_CACHE:
 		stages_add_evidence(report, text, size);
 		break;
 	case CAUSE_LOCK:

@@ -7,6 +7,7 @@
 #include "render/form/units.h"
 
 #define LEAST_SHARE  0.02
+#define NEARLY_ALL   0.9
 #define MOST_KERNELS 3
 #define LEAST_ROW    0.001
 #define MOST_ROWS    40
@@ -31,7 +32,10 @@ static void add_lead(const struct report *report, char *text, size_t size)
 	const struct stage_finding *f = &report->diagnosis.stages;
 	const struct stage_work *slow = stages_slow(report), *lead = lead_of(report);
 
-	if (lead == slow)
+	if (lead == slow && f->lead_share >= NEARLY_ALL)
+		page_append(text, size, " %s takes %s an element", slow->name,
+			    UNITS_TIME(f->each_ns));
+	else if (lead == slow)
 		page_append(text, size, " %s takes %s of its time itself, %s an element",
 			    slow->name, UNITS_SHARE(f->lead_share), UNITS_TIME(f->each_ns));
 	else
@@ -112,6 +116,16 @@ static void add_cache(const struct report *report, char *text, size_t size)
 			    UNITS_COUNT((int64_t)fmin(cache->elements, 9e18)));
 }
 
+static void add_filling(const struct report *report, char *text, size_t size)
+{
+	const struct stage_finding *f = &report->diagnosis.stages;
+
+	page_append(text, size,
+		    " A batch is waited for %s in the first epoch, %s in later ones. %s takes "
+		    "most of the first one.",
+		    UNITS_TIME(f->first_ns), UNITS_TIME(f->later_ns), lead_of(report)->name);
+}
+
 void stages_add_evidence(const struct report *report, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
@@ -124,6 +138,12 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 		add_dali(report, text, size);
 		return;
 	}
+	if (f->limit == STAGE_LIMIT_FILLING) {
+		add_filling(report, text, size);
+		return;
+	}
+	if (report->stages.is_later)
+		page_append(text, size, " From the second epoch on, when a cache serves:");
 	if (f->limit == STAGE_LIMIT_PREFETCH)
 		page_append(text, size, " A step takes %s, and %s of waiting comes after it.",
 			    UNITS_TIME(own->step_ns / (double)own->count),
@@ -134,6 +154,14 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 	else if (lead_of(report) != stages_slow(report) || f->is_interleaved)
 		add_calls(f, stages_slow(report)->is_autotuned, text, size);
 	add_cache(report, text, size);
+}
+
+static void add_cheaper(const struct stage_work *lead, char *text, size_t size)
+{
+	if (lead->kind == STAGE_READ)
+		page_append(text, size, "Make reading (%s) faster.", lead->name);
+	else
+		page_append(text, size, "Make %s need less time.", lead->name);
 }
 
 static bool add_dali_line(const struct report *report, enum advice_id id, char *text, size_t size)
@@ -148,7 +176,7 @@ static bool add_dali_line(const struct report *report, enum advice_id id, char *
 				    : "Give the pipeline more threads: num_threads.",
 			    f->wanted);
 	else if (id == ADVICE_CHEAPER_STAGE)
-		page_append(text, size, "Make %s need less.", lead_of(report)->name);
+		add_cheaper(lead_of(report), text, size);
 	else
 		return false;
 	return true;
@@ -198,9 +226,7 @@ bool stages_add_line(const struct report *report, enum advice_id id, char *text,
 		return add_dali_line(report, id, text, size);
 	if (id == ADVICE_OWN_THREADS)
 		page_append(text, size,
-			    "Give the pipeline %" PRId32
-			    " threads: options.threading.private_threadpool_size = %" PRId32 ".",
-			    f->wanted, f->wanted);
+			    "Give the pipeline %" PRId32 " threads of its own.", f->wanted);
 	else if (id == ADVICE_PARALLEL_STAGE && at(report, f->opener))
 		page_append(text, size,
 			    "Read several files at once: "
@@ -216,7 +242,7 @@ bool stages_add_line(const struct report *report, enum advice_id id, char *text,
 			    "Read several files at once: interleave() over their names, "
 			    "num_parallel_calls=%" PRId32 ".", f->wanted);
 	else if (id == ADVICE_CHEAPER_STAGE)
-		page_append(text, size, "Make %s need less.", lead->name);
+		add_cheaper(lead, text, size);
 	else
 		return false;
 	return true;
@@ -245,7 +271,9 @@ bool stages_add_how(const struct report *report, enum advice_id id, char *text, 
 	if (id == ADVICE_OWN_THREADS)
 		page_append(text, size,
 			    "options = tf.data.Options(); "
-			    "dataset = dataset.with_options(options)%s.",
+			    "options.threading.private_threadpool_size = %" PRId32
+			    "; dataset = dataset.with_options(options)%s.",
+			    f->wanted,
 			    slow->is_autotuned ? "; and map(..., num_parallel_calls=16)" : "");
 	else if (id == ADVICE_PARALLEL_STAGE && lead->is_kernel)
 		page_append(text, size,
@@ -279,6 +307,19 @@ double stages_share(const struct report *report, const struct stage_work *stage)
 	return stage->own_ns / kernel_ns;
 }
 
+/* Returns a kernel's share of the time of all kernels and of `lead`; 0 if it is within `lead`. */
+static double share_beside(const struct report *report, const struct stage_work *kernel)
+{
+	const struct stage_work *lead = lead_of(report);
+	const double share = stages_share(report, kernel);
+
+	if (lead->is_kernel)
+		return share;
+	return lead->kind == STAGE_PYTHON && kernel->kind == STAGE_PYTHON
+		       ? 0
+		       : 1 / (1 / share + lead->own_ns / kernel->own_ns);
+}
+
 static void add_kernels(const struct report *report, char *text, size_t size)
 {
 	const struct stage_work *last = lead_of(report);
@@ -294,10 +335,10 @@ static void add_kernels(const struct report *report, char *text, size_t size)
 			    (!next || stage->own_ns > next->own_ns))
 				next = stage;
 		}
-		if (!next || !(stages_share(report, next) >= LEAST_SHARE))
+		if (!next || !(share_beside(report, next) >= LEAST_SHARE))
 			return;
 		page_append(text, size, "%s%s %s", *text ? ", " : "", next->name,
-			    UNITS_SHARE(stages_share(report, next)));
+			    UNITS_SHARE(share_beside(report, next)));
 		last = next;
 	}
 }

@@ -110,7 +110,7 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 		r = gpu_sums_read(db, &report->filter, report->series.gpu_busy_ns,
 				  &report->gpu_sums);
 	if (r == 0)
-		r = stages_read(db, report->filter.loader_id, &report->stages);
+		r = stages_read(db, report->filter.loader_id, false, &report->stages);
 	if (r == 0)
 		r = gpu_calls_read(db, &report->filter, &report->gpu_calls);
 	report->gpu_use = gpu_use_of(&report->gpu_sums);

@@ -66,13 +66,20 @@ static int find(struct db *db, const struct why_input *input, const struct stage
 
 int why_find(struct db *db, const struct why_input *input, bool advises, struct diagnosis *ret)
 {
-	struct stages stages = {0};
+	struct stages own = {0}, *stages = input->stages ? input->stages : &own;
 	int r = 0;
 
 	if (!input->stages)
-		r = stages_read(db, input->filter->loader_id, &stages);
+		r = stages_read(db, input->filter->loader_id, false, stages);
 	if (r == 0)
-		r = find(db, input, input->stages ? input->stages : &stages, advises, ret);
-	stages_done(&stages);
+		r = find(db, input, stages, advises, ret);
+	/* Where a cache serves, the first epoch's stages explain no later wait. */
+	if (r == 0 && ret->stages.is_served) {
+		stages_done(stages);
+		r = stages_read(db, input->filter->loader_id, true, stages);
+		if (r == 0)
+			r = find(db, input, stages, advises, ret);
+	}
+	stages_done(&own);
 	return r;
 }

@@ -15,7 +15,8 @@ struct why_input {
 	const struct finding *finding;
 	const struct load_totals *totals;
 	const struct load_facts *facts;
-	const struct stages *stages; /* NULL: why_find() reads those of the loader, if any */
+	/* NULL: why_find() reads those of the loader, if any. It may leave out the first epoch. */
+	struct stages *stages;
 	const struct lines *lines;
 	const struct tally_list *samples;
 	const struct gpu_use *gpu;        /* needed for advice; NULL: unknown */

@@ -9,15 +9,19 @@
 #include "store/database/rows.h"
 
 /* Only some windows have a CPU time; the others are assumed to have the same share. */
-static const char SQL[] =
-	"SELECT s.stage_id, (SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid"
-	"  AND p.number = s.parent), kind, name, kernel, root, autotuned, parallel, capacity,"
-	" threads, SUM(elements), SUM(busy_ns), SUM(own_ns),"
-	" SUM(cpu_ns) * 1.0 * SUM(own_ns) / NULLIF(SUM(IIF(cpu_ns IS NULL, 0, own_ns)), 0),"
-	" SUM(read_ns), SUM(ready), SUM(window_ns)"
-	" FROM t_stage_sum JOIN t_stage s USING (stage_id)"
-	" WHERE loader_id = ?1 AND name IS NOT NULL"
-	" GROUP BY s.stage_id ORDER BY s.stage_id LIMIT 512";
+#define SQL(epochs)                                                                                \
+	"SELECT s.stage_id, (SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid"                 \
+	"  AND p.number = s.parent), kind, name, kernel, root, autotuned, parallel, capacity,"     \
+	" threads, SUM(elements), SUM(busy_ns), SUM(own_ns),"                                      \
+	" SUM(cpu_ns) * 1.0 * SUM(own_ns) / NULLIF(SUM(IIF(cpu_ns IS NULL, 0, own_ns)), 0),"       \
+	" SUM(read_ns), SUM(ready), SUM(window_ns)"                                                \
+	" FROM t_stage_sum JOIN t_stage s USING (stage_id)"                                        \
+	" WHERE loader_id = ?1 AND name IS NOT NULL" epochs                                        \
+	" GROUP BY s.stage_id ORDER BY s.stage_id LIMIT 512"
+
+static const char ALL_SQL[] = SQL("");
+static const char LATER_SQL[] =
+	SQL(" AND epoch > (SELECT MIN(epoch) FROM t_stage_sum m WHERE m.loader_id = ?1)");
 
 struct row {
 	struct stage_work stage;
@@ -57,13 +61,14 @@ static int take(sqlite3_stmt *stmt, void *item)
 	return stage->elements >= 0 && stage->busy_ns >= 0 && stage->own_ns >= 0;
 }
 
-int stages_read(struct db *db, int64_t loader_id, struct stages *ret)
+int stages_read(struct db *db, int64_t loader_id, bool is_later, struct stages *ret)
 {
 	struct row *rows = NULL;
 	size_t count = 0;
-	int r = rows_list(db, SQL, loader_id, sizeof(*rows), take, &rows, &count);
+	int r = rows_list(db, is_later ? LATER_SQL : ALL_SQL, loader_id, sizeof(*rows), take, &rows,
+			  &count);
 
-	*ret = (struct stages){.span_ns = NAN};
+	*ret = (struct stages){.span_ns = NAN, .is_later = is_later};
 	if (r == 0 && count)
 		ret->list = calloc(count, sizeof(*ret->list));
 	if (r == 0 && count && !ret->list)
