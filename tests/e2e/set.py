@@ -70,6 +70,13 @@ def settings(database):
     return values(database, "SELECT workers, prefetch_factor, persistent FROM loader ORDER BY loader_id")
 
 
+def asks_accelerator():
+    """Whether a loader pins for any device, or only for CUDA's, as PyTorch 2.6's and older ones do."""
+    done = t.run([t.PYTHON, "-c", "import inspect, torch.utils.data.dataloader as module\n"
+                  "print('torch.accelerator.is' in inspect.getsource(module))"], env=t.environment(False))
+    return done.out == "True\n"
+
+
 def judged(database):
     return json.loads(t.report("--json", database).out)
 
@@ -131,9 +138,10 @@ def check_set(folder):
             ("in_order=false,prefetch_factor=4,persistent_workers=true,context=fork,threads=1", 0,
              "only workers get it, and there are none"),
             ("pin_memory=true", 1, "PyTorch sees no GPU to pin memory for")):
-        for pin in "01":
+        for pin in ("0", "1", "other")[:2 + asked]:
             done, database = dlprof(folder, "--set", setting, workers=asked, TEST_PIN=pin, EPOCHS="2")
-            keys = [] if asked and pin == "1" else [one.split("=")[0] for one in setting.split(",")]
+            pins = asked and (pin == "1" or pin == "other" and asks_accelerator())
+            keys = [] if pins else [one.split("=")[0] for one in setting.split(",")]
             notes = [note for note, in values(database, "SELECT text FROM note WHERE level = 'warning'")]
             for place in (FIRST, SECOND)[not asked:]:
                 for key in keys:

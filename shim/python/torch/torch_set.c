@@ -171,14 +171,30 @@ static bool set_sharing(int32_t wanted, struct text *note)
 	return args != NULL;
 }
 
-/* Asks if there is a device to pin memory for, as PyTorch does itself right after this. */
-static int ask_device(void)
+/* Loaders of PyTorch 2.6, which has torch.accelerator, and older ones ask torch.cuda. */
+static bool asks_accelerator(void)
 {
-	PyObject *module = api_module("torch.accelerator") ?: api_module("torch.cuda");
+	static const char path[] = "_BaseDataLoaderIter.__init__.__code__.co_names";
+	PyObject *module = api_module("torch.utils.data.dataloader");
+	OWNED PyObject *names = module ? api_get_path(module, path) : NULL;
+	OWNED PyObject *text = names ? py.PyObject_Repr(names) : NULL;
+	const char *found = text ? py.PyUnicode_AsUTF8(text) : NULL;
+
+	return found && strstr(found, "'accelerator'");
+}
+
+/* Asks if there is a device to pin memory for, as PyTorch does itself right after this. */
+static int ask_device(PyObject *loader)
+{
+	const bool is_newer = asks_accelerator();
+	PyObject *module = api_module(is_newer ? "torch.accelerator" : "torch.cuda");
 	OWNED PyObject *ask = module ? api_get_named(module, "is_available") : NULL;
+	OWNED PyObject *device = api_get_named(loader, "pin_memory_device");
 	OWNED PyObject *answer = ask ? py.PyObject_CallObject(ask, NULL) : NULL;
 
 	api_clear_run();
+	if (!is_newer && device && py.PyObject_IsTrue(device) == 1)
+		return 1; /* the program names a device, so PyTorch asks nothing */
 	return answer ? py.PyObject_IsTrue(answer) : -1;
 }
 
@@ -191,7 +207,8 @@ static void set_all(const struct setting *setting)
 		wanted[key] = dlprof_set_wanted(&config.set, (enum dlprof_set)key, setting->place);
 		if (key == DLPROF_SET_WORKERS)
 			workers = set_workers(setting, wanted[key]);
-		else if (key == DLPROF_SET_PIN && wanted[key] == 1 && ask_device() == 0)
+		else if (key == DLPROF_SET_PIN && wanted[key] == 1 &&
+			 ask_device(setting->loader) == 0)
 			wanted[key] = refuse(setting, key, "PyTorch sees no GPU to pin memory for");
 		else if (key != DLPROF_SET_PIN && key != DLPROF_SET_SHARING && wanted[key] >= 0 &&
 			 !workers)

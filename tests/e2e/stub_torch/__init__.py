@@ -173,10 +173,11 @@ _module("torch._dynamo.variables.optimizer", OptimizerVariable=type("OptimizerVa
     "__init__": lambda self, value: None}))
 _module("torch.autograd.profiler", record_function=_Range)
 _module("torch.distributed", is_available=lambda: False, is_initialized=lambda: False)
-# A device that pins by doing nothing: what matters is the thread between the two queues.
+# A device that pins by doing nothing: what matters is the thread between the two queues. Another
+# vendor's is none of CUDA.
 _module("torch.cuda", is_available=lambda: os.environ.get("TEST_PIN") == "1",
         current_device=lambda: 0, set_device=_nothing)
-_module("torch.accelerator", is_available=sys.modules["torch.cuda"].is_available,
+_module("torch.accelerator", is_available=lambda: os.environ.get("TEST_PIN") in ("1", "other"),
         current_accelerator=lambda: types.SimpleNamespace(type="cuda"),
         current_device_index=lambda: 0, set_device_index=_nothing)
 
