@@ -85,8 +85,9 @@ def loop(model, optimizer, batches, backward=torch.Tensor.backward, step=None, u
 
 
 def scaler(model, optimizer, batches):
-    """GradScaler, whose step() calls the optimizer's."""
-    scaler = torch.amp.GradScaler("cpu")
+    """GradScaler, whose step() calls the optimizer's. PyTorch's before 2.3 scales on a GPU alone."""
+    scaler = (torch.amp.GradScaler("cpu") if hasattr(torch.amp, "GradScaler")
+              else torch.cuda.amp.GradScaler())
     loop(model, optimizer, batches, lambda loss: scaler.scale(loss).backward(),
          lambda: scaler.step(optimizer), scaler.update)
 
