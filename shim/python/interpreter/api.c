@@ -25,6 +25,9 @@ bool api_resolve(void)
 	if (!py.interpreter)	/* private before 3.9 */
 		py.interpreter =
 			(void *(*)(void))lookup_real(RTLD_DEFAULT, "_PyInterpreterState_Get");
+	py.PyObject_GetOptionalAttr = (int (*)(PyObject *, PyObject *, PyObject **))(
+		lookup_real(RTLD_DEFAULT, "PyObject_GetOptionalAttr")
+			?: lookup_real(RTLD_DEFAULT, "_PyObject_LookupAttr"));
 	py.PyFunction_SetVectorcall = (void (*)(PyObject *, py_fast))lookup_real(
 		RTLD_DEFAULT, "PyFunction_SetVectorcall");
 	if (py.PyFunction_SetVectorcall)

@@ -56,6 +56,8 @@ struct api {
 #define DATA(type, field, name) type *field;
 #include "python/interpreter/api.def"
 	void *(*interpreter)(void);	/* PyInterpreterState_Get, private before 3.9 */
+	/* Returns 0 if there is no such attribute, -1 on an error. Private before 3.13, or NULL. */
+	int (*PyObject_GetOptionalAttr)(PyObject *object, PyObject *name, PyObject **ret);
 	/* get and set the C function that is run when an object is called; NULL before 3.12 */
 	py_fast (*PyVectorcall_Function)(PyObject *object);
 	void (*PyFunction_SetVectorcall)(PyObject *function, py_fast call);

@@ -40,7 +40,8 @@ OFTEN PyObject *standin_original(PyObject *args)
 /* Python calls this for attributes that the stand-in lacks. */
 static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	PyObject *name = py.PyTuple_GetItem(args, 1);
+	static struct api_name often = {"__getitems__", NULL};
+	PyObject *name = py.PyTuple_GetItem(args, 1), *found = NULL;
 	OWNED PyObject *object = NULL;
 
 	/* Stops a recursion, in a stand-in that was copied without its state. */
@@ -50,6 +51,12 @@ static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 	}
 	if (name)
 		object = standin_original(args);
+	/* fetch() asks for this with each batch, and drops the text of what is missing. */
+	if (object && name == api_name(&often) && py.PyObject_GetOptionalAttr) {
+		if (py.PyObject_GetOptionalAttr(object, name, &found) == 0)
+			py.PyErr_SetObject(*py.attribute_error, name);
+		return found;
+	}
 	return object ? py.PyObject_GetAttr(object, name) : NULL;
 }
 
