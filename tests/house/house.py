@@ -229,7 +229,7 @@ def check_calls(room, *patterns):
 
 
 # Partials hold numbers of causes and verdicts: of this version these.
-PARTS = 9, 3882869943
+PARTS = 10, 3696819587
 
 
 def check_parts():
@@ -245,10 +245,10 @@ def check_parts():
 # Lines of the product by folder, and what each may have. A capability that needs more raises its
 # folder's in its own commit, and says why.
 BUDGETS = {
-    "include": 1460, "shim": 27724, "shim/python": 7250, "shim/cuda": 3780, "shim/record": 4370,
-    "analyzer/drain": 12735, "analyzer/store": 8322, "analyzer/analysis": 17270,
+    "include": 1460, "shim": 27788, "shim/python": 7312, "shim/cuda": 3780, "shim/record": 4370,
+    "analyzer/drain": 12735, "analyzer/store": 8330, "analyzer/analysis": 17355,
     "analyzer/analysis/predict": 3410, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1700,
-    "analyzer/analysis/gpu": 1150, "analyzer/render": 13653, "analyzer/render/html": 3180,
+    "analyzer/analysis/gpu": 1150, "analyzer/render": 13695, "analyzer/render/html": 3180,
     "analyzer/render/jobs": 910, "analyzer/render/gate": 870, "analyzer/report": 7330,
     "analyzer/launch": 4355, "analyzer/launch/doctor": 1085,
 }
