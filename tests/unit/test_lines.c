@@ -393,14 +393,16 @@ Test(lines, a_cause_has_the_line_of_its_time)
 /* A fifth of the steps is too little beside another cause. */
 Test(lines, a_line_of_the_step_is_named_where_it_is_the_cause)
 {
-	struct line_share line = {.frame = TENSOR, .share = 0.2, .error = 0.03};
+	struct line_share line = {.frame = MAIN, .share = 0.2, .error = 0.03, .is_own = true};
 	struct line_share holder = {.frame = METRICS, .share = 0.9};
 	struct lines lines = {.groups = {[LINE_STEPS] = {&line, 1, 300, 1e9}}};
 
 	cr_expect_eq(named(&lines, CAUSE_NONE, 0), -1);
-	cr_expect_eq(named(&lines, CAUSE_STEP_LINE, 0), TENSOR);
+	cr_expect_eq(named(&lines, CAUSE_STEP_LINE, 0), MAIN);
 	lines.holders[LINE_STEPS] = (struct line_lead){&holder, 1, 300, 1e9};
-	cr_expect_eq(named(&lines, CAUSE_STEP_LINE, 0), TENSOR);
+	cr_expect_eq(named(&lines, CAUSE_STEP_LINE, 0), MAIN);
+	line.is_own = false;
+	cr_expect_eq(lines_of_step(&lines, 0), NULL, "a library's line");
 }
 
 /* The loop is in each stack; what it waits for is said by the innermost frames. */

@@ -147,7 +147,7 @@ Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gp
 /* The line takes 60 % (+- 5) of the steps. Its cause needs moderate waiting, which costs less. */
 Test(causes, a_line_of_the_step_is_named_where_it_takes_more_than_moderate_waiting)
 {
-	struct line_share line = {.share = 0.6, .error = 0.05};
+	struct line_share line = {.share = 0.6, .error = 0.05, .is_own = true};
 	struct lines lines = {.groups = {[LINE_STEPS] = {&line, 1, 300, 1e9}}};
 	struct step_parts step = {.is_split = true};
 	const struct {
