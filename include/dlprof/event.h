@@ -66,7 +66,7 @@ enum dlprof_event_flag {
  * numbers, it has the right `workers`.
  */
 #define DLPROF_LOADER_RANGES UINT32_MAX
-#define DLPROF_EPOCH_SAMPLE_US (UINT32_MAX - 1) /* 71 minutes */
+#define DLPROF_EPOCH_SAMPLE_US (UINT32_MAX - 1) /* the largest sample_us: 71 minutes */
 
 struct dlprof_epoch {
 	uint32_t loader;

@@ -384,7 +384,7 @@ static uint64_t looked_since(struct thread *thread, const struct ahead_item *ite
 	if (!thread->ahead.looked || (thread->ahead.looked_key != item->key && !any))
 		return begin_ns;
 	thread->ahead.looked = false;
-	/* Once items have come, a step may be in the pause between two checks. */
+	/* A step on an earlier item may lie between two checks: the wait is doubtful. */
 	if (asker && asker->told_count &&
 	    (thread->ahead.looked_apart || begin_ns > thread->ahead.looked_until_ns))
 		doubt_hand_over();

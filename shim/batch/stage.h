@@ -149,7 +149,7 @@ bool stage_is_inside(void);
 /* Returns the stage whose call this thread is in, or STAGE_NONE if that call is not timed. */
 uint16_t stage_current(void);
 
-/* Notes that the queue is empty, because its iterator starts again. */
+/* Counts the queue of this stage as empty, because a new iterator of the stage begins. */
 void stage_empty(uint16_t number);
 
 /* Returns true if loaders of this kind ("tf.data") have stages. */

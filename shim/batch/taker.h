@@ -8,8 +8,8 @@
 #include "batch/ahead.h"
 
 /*
- * Notes that this thread will ask `stream` for a batch or (0) make an iterator. Returns true if the
- * batch may be for another thread.
+ * Notes that this thread will ask `stream` for a batch, or (`stream` 0) make an iterator. Returns
+ * true if what it gets may be for another thread.
  */
 bool taker_asks(uint64_t stream);
 

@@ -36,7 +36,7 @@ struct training_call {
 void training_call_begin(struct training_call *call, enum dlprof_part part);
 void training_call_end(const struct training_call *call);
 
-/* Call these around an optimizer's step(), but not the end after false, or if step() raised. */
+/* Call these around an optimizer's step(), nested or not; no end need follow if step() raised. */
 bool training_optimizer_begin(void);
 void training_optimizer_end(void);
 

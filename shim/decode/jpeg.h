@@ -54,7 +54,7 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 	image->input_bytes = source->left;
 }
 
-/* The image whose buffer any row may refill, so that each row checks its input; NULL: none. */
+/* The image whose buffer may be refilled as its rows are read: such calls look; NULL: none. */
 static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec")));
 
 /* Returns true if the buffer ends like a JPEG. Only buffers of known Python calls are trusted. */

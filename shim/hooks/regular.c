@@ -144,7 +144,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 		tally_take_back(fd);
 }
 
-/* fstat() tells the descriptor's kind, also outside loads. */
+/* fstat() shows a descriptor's kind of file, which is learned outside loads, too (not timed). */
 #define HOOK_FSTAT(family, type, hook_name, params, args)                                          \
 	static OFTEN __attribute__((noinline)) type learned_##hook_name params                     \
 	{                                                                                          \

@@ -105,7 +105,7 @@ struct grounds {
 	double blown_up;
 	bool is_own_code; /* loads compute, half of their time in one of the user's functions */
 	struct {
-		size_t first, last; /* number of first, or last, batches of the run without waits */
+		size_t first, last; /* number of first, or last, batches that hardly wait */
 	} calm;
 	double threads;       /* number of all workers' runnable threads; NAN: not too many */
 	double cores_allowed; /* number of cores that workers may use; NAN: not too few */

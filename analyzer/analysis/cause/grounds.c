@@ -583,7 +583,7 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 			return CAUSE_INTERPRETER_HELD;
 		if (!is_asking(r))
 			return cause;
-		/* Workers whose loads grow also answer later, so growth is the cause. */
+		/* Growing loads delay a worker's answers to fetches, so growth is the cause. */
 		return r->growth.found ? growth_cause(r) : CAUSE_WORKER_INTERPRETER;
 	case CAUSE_SAMPLER:
 		return r->holder.found ? CAUSE_INTERPRETER_HELD : cause;

@@ -19,7 +19,7 @@ static bool suffices(const struct trace *trace, struct replay_setup setup, int32
 		     double ceiling_per_s)
 {
 	setup.workers = workers;
-	/* The replay of a short run has only first loads: later loads must find cores, too. */
+	/* A short run is replayed as one round of loads: would the cores last in a longer one? */
 	return crowd_most(trace, &setup) >= ENOUGH * ceiling_per_s &&
 	       crowd_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }

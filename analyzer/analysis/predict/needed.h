@@ -5,7 +5,7 @@
 #include "analysis/predict/replay.h"
 
 struct needed {
-	/* fewest workers for 95 % of the rate of loads without length; -1: no number is enough */
+	/* fewest workers that reach 95 % of the rate if loads took no time; -1: not even 512 do */
 	int32_t enough;
 	bool core_limited; /* `enough` is -1 because there are too few cores */
 	/* Number of workers to try: `enough`, but at most what the cores keep busy, and at most 8

@@ -18,7 +18,7 @@
 #define WANT_LESS        0.5
 #define WANT_MORE        1.5
 #define SEED             UINT64_C(0x13198a2e03707344)
-#define RANGE_LONGEST    3000 /* no error of chance for more batches: others are larger */
+#define RANGE_LONGEST    3000 /* with more batches, chance is left out: other errors are larger */
 #define RANGE_LEAST      0.04
 #define RANGE_PART       0.06 /* error of the model, as a share of ln(predicted / run's rate) */
 #define RANGE_BESIDE     0.3 /* other programs may use this share of their cores more or less */

@@ -71,8 +71,8 @@ struct whatif {
 	double correction, plain_correction;
 	double step_ns, plain_step_ns;
 	double ratio;      /* stall ratio that the report's headline has */
-	double own_per_s;  /* measured batches a second of the loader's own loop */
-	double outside_ns; /* mean time of a batch outside of the loader's own loop */
+	double own_per_s;  /* batches a second, without time between epochs and in other loaders */
+	double outside_ns; /* mean time a batch between epochs and in other loaders */
 	double ceiling_per_s;
 	double off; /* by which share the unchanged run's replay is wrong; NAN: not replayed */
 	int32_t use_workers;

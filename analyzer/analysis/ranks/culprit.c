@@ -146,7 +146,7 @@ static bool is_hidden(const struct rank_job *job, const struct rank_group *group
 
 struct suspects {
 	size_t worst, count;
-	double starved_ns; /* how long suspects starved, in windows in which they waited longest */
+	double starved_ns; /* suspects' waits in which they starved and no rank waited longer */
 	double next_ns;    /* how long the worst rank that is no suspect starved */
 	double all_ns;
 	double saved_ns;

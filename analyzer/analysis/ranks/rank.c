@@ -51,7 +51,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* Adds a batch to a bin of time. It counts as one mean step, so time shows a rank's batches. */
+/* Adds a batch to its bin of time, with a mean step as its pace: a bin's pace counts batches. */
 static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
 	struct window_part mean = *part;
@@ -361,7 +361,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Sets *ret to false if bins of time show that ranks meet, though their ordinals do not match. */
+/* Sets *ret to false if ranks whose numbers of steps differ do meet by the bins of time. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

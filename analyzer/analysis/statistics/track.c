@@ -90,7 +90,7 @@ static double block_variance(const double *residuals, size_t blocks, size_t per_
 struct estimate track_estimate(const struct track *track, size_t least)
 {
 	struct estimate ret = {NAN, NAN, NAN};
-	/* A last cell that is not full counts in the value, but in no block. */
+	/* A last cell that is not full counts in the mean, but is left out of the variance. */
 	size_t whole =
 		track->count && track->filled < track->size ? track->count - 1 : track->count;
 	double numerator = 0, denominator = 0, widest = -1, *residuals;

@@ -4,7 +4,7 @@
  *
  * The database is written at the user's target, if that is local and can be written. Else it is in
  * the folder of segments, and copies are delivered to the target every minute, more often at first,
- * and at the end. What cannot be delivered stays there: "DATABASE-segments" leads to the folder.
+ * and at the end. If that fails, it stays in the folder, to which "DATABASE-segments" links.
  */
 #pragma once
 

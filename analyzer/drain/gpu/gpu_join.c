@@ -42,7 +42,7 @@ struct process {
 	struct gpu_seen seen;
 	struct kernel_name name;
 	struct gpu_ops ops;
-	struct gpu_batch *batches; /* batches that wait, or may be written again; unsorted */
+	struct gpu_batch *batches; /* batches not yet written, or kept to be rewritten; unsorted */
 	size_t batch_count;
 	struct dlprof_gpu_state sums;
 	struct dlprof_gpu_state judged; /* copy of `sums` at the last gaps_judge() */

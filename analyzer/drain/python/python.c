@@ -30,7 +30,7 @@ struct thread {
 struct python {
 	struct memory memory;
 	struct runtime runtime;
-	int pidfd; /* -1: none, for memory in tests */
+	int pidfd; /* -1: none: an old kernel, or memory in tests; see is_gone() */
 	uint64_t start_ticks;
 	uint64_t interpreter, gil;
 	struct thread threads[PYTHON_THREADS];

@@ -25,8 +25,8 @@ struct window {
 struct walk {
 	const struct memory *memory;
 	const struct layout *layout;
-	uint64_t source,
-		word; /* address of the thread's pointer to its current frame; the pointer */
+	uint64_t source, /* address of the thread state's pointer to its frame or CFRAME */
+		word;    /* that pointer, as last read */
 	struct memory_list list;
 	struct window window;
 	uint64_t codes[STACK_FRAMES];

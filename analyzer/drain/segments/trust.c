@@ -123,7 +123,7 @@ int trust_open_file(int folder, const char *name, int flags)
 	bool is_ours = false;
 	int fd;
 
-	/* A file may lose its second name during the check, so there are two checks. */
+	/* If its process removes the unfinished name within a check, only a second check passes. */
 	for (int look = 0; !is_ours && look < 2; look++) {
 		if (fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) < 0)
 			return -errno;

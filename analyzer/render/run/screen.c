@@ -44,7 +44,7 @@ void screen_program(const char *command, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
 }
 
-/* Returns the number of batches of the loaders in the account: one, or all of a thread. */
+/* Returns the number of batches in the account: of one loader, or of all of its thread. */
 static int64_t batch_count(const struct report *report)
 {
 	const struct finding *f = &report->finding;

@@ -26,7 +26,7 @@ bool meta_is_noted(enum meta meta);
 /* Returns how --redact prints a key's value. The value of an unknown key is hidden. */
 enum redact_kind meta_redact_kind(const char *key);
 
-/* Where meta_read() puts a value: at `offset` in a struct, a `char *` or `int64_t` by key. */
+/* meta_read() puts a value at `offset`: an `int64_t` if the key is a number, else a `char *`. */
 struct meta_field {
 	enum meta meta;
 	size_t offset;

@@ -21,7 +21,7 @@ void later_ready(struct later *modules, size_t count);
 
 void later_import(PyObject *name);
 
-/* Patches what is imported; functions only in workers, as pickle refuses replaced functions. */
+/* Patches imported modules. `functions`: theirs, too; only in workers, as pickle refuses them. */
 void later_load_begin(bool functions);
 
 /* Patches what this load has imported since later_load_begin(). Called after an audit event. */

@@ -18,7 +18,7 @@
 #define TFSTAGE_KERNEL_NAME                                                                        \
 	"_ZNK10tensorflow8OpKernel11TraceStringB5cxx11ERKNS_15OpKernelContextEb"
 
-/* Begin a first call. Return false if the call is not counted. */
+/* Begin the first call seen of an iterator or kernel, which they name. False: not counted. */
 bool tfstage_first(struct stage_call *call, const struct wrap_target *target,
 		   const struct wrap_copy *copy, const void *iterator);
 bool tfstage_first_compute(struct stage_call *call, const struct wrap_target *target,
