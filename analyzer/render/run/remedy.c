@@ -304,9 +304,8 @@ static void decode_words(const struct report *report, char *buffer)
 	} else if (medium) {
 		how = medium->how;
 	} else if (decodes_again(report)) {
-		how = "If the training crops them, store pieces near that size. If it resizes "
-		      "them, store smaller copies, or decode them smaller (Pillow's draft(), "
-		      "OpenCV's IMREAD_REDUCED_COLOR_4).";
+		how = "Store images, or pieces to crop from, near the size that is used; if they "
+		      "are resized, decode them smaller (Pillow's draft()).";
 	} else if (!inside_decodes_images(&report->inside)) {
 		how = "Use a faster codec (LZ4, zstd), larger pieces, or keep the data as it is.";
 	}
