@@ -331,11 +331,27 @@ static bool has_own_buffers(void)
 	       value;
 }
 
-/* A record must reach to the end of the last field that is read of it. */
+/* Returns where the last field ends that is read of a record of this kind. */
+static size_t bytes_read(uint32_t kind)
+{
+	switch (kind) {
+	case CUPTI_KIND_KERNEL:
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+		return 112;
+	case CUPTI_KIND_MEMCPY:
+	case CUPTI_KIND_MEMCPY2:
+	case CUPTI_KIND_MEMSET:
+		return 44;
+	case CUPTI_KIND_GRAPH_TRACE:
+		return cupti.version >= CUPTI_VERSION_GRAPH_TRACE ? 52 : 40;
+	default:
+		return 40;
+	}
+}
+
 static bool is_whole(const uint8_t *at, size_t left)
 {
-	return left >= 40 && (left >= 112 || (record_kind(at) != CUPTI_KIND_KERNEL &&
-					      record_kind(at) != CUPTI_KIND_CONCURRENT_KERNEL));
+	return left >= 40 && left >= bytes_read(record_kind(at));
 }
 
 void reader_read(bool forced)

@@ -245,8 +245,8 @@ def check_parts():
 # Lines of the product by folder, and what each may have. A capability that needs more raises its
 # folder's in its own commit, and says why.
 BUDGETS = {
-    "include": 1460, "shim": 27788, "shim/python": 7312, "shim/cuda": 3780, "shim/record": 4370,
-    "analyzer/drain": 12735, "analyzer/store": 8330, "analyzer/analysis": 17355,
+    "include": 1460, "shim": 27806, "shim/python": 7314, "shim/cuda": 3780, "shim/record": 4370,
+    "analyzer/drain": 12735, "analyzer/store": 8330, "analyzer/analysis": 17359,
     "analyzer/analysis/predict": 3410, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1700,
     "analyzer/analysis/gpu": 1150, "analyzer/render": 13695, "analyzer/render/html": 3180,
     "analyzer/render/jobs": 910, "analyzer/render/gate": 870, "analyzer/report": 7330,
