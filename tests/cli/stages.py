@@ -174,6 +174,9 @@ def main():
     found = check("served", run("served", CACHED, later=(100, SERVED)), "slow_stage", "cheaper_stage",
                   ("From the second epoch on, when a cache serves: AdjustHue takes", "Make AdjustHue need less time"))
     t.check("DecodeJpeg" not in json.dumps(found["advice"]), "only the first epoch needed it", found["advice"])
+    # What begins in the first epoch may be counted in the second.
+    late = SERVED + [("ParallelMapV2", "transform", "MemoryCacheImpl", 16, 226, 226, 1, 0, 2, None, None, 1)]
+    check("late", run("late", CACHED, later=(100, late)), "slow_stage", "cheaper_stage", ("Make AdjustHue need less time",))
     # Where no stage was seen the waits stay, and nothing is said of what happens meanwhile.
     unseen = json.loads(t.report("--json", run("unseen", [])).out)
     t.equal((unseen["cause"], unseen["stages"], unseen["advice"][0]["id"]),

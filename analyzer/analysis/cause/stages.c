@@ -448,7 +448,7 @@ static void find_cache(const struct view *v, struct stage_finding *f)
 	for (size_t i = 0; i < stages->count; i++) {
 		if (stages->list[i].kind != STAGE_CACHE)
 			continue;
-		if (serves(v, i)) {
+		if (!stages->is_later && serves(v, i)) {
 			judge_served(v, i, f);
 			return;
 		}

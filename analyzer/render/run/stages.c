@@ -121,9 +121,8 @@ static void add_filling(const struct report *report, char *text, size_t size)
 	const struct stage_finding *f = &report->diagnosis.stages;
 
 	page_append(text, size,
-		    " A batch is waited for %s in the first epoch, %s in later ones. %s takes "
-		    "most of the first one.",
-		    UNITS_TIME(f->first_ns), UNITS_TIME(f->later_ns), lead_of(report)->name);
+		    " A batch is waited for %s in the first epoch, %s in later ones.",
+		    UNITS_TIME(f->first_ns), UNITS_TIME(f->later_ns));
 }
 
 void stages_add_evidence(const struct report *report, char *text, size_t size)
