@@ -126,9 +126,11 @@ bool dialect_add_how(const struct report *report, const struct advice *advice, c
 	}
 	if (is_dispatched(report, advice)) {
 		page_append(text, size,
-			    "Rank 0 loads for all ranks and sends each its part. "
-			    "DataLoaderConfiguration(dispatch_batches=False), and split the data "
-			    "by rank (datasets.distributed.split_dataset_by_node).");
+			    "Rank 0 loads for all ranks and sends each its part. With "
+			    "DataLoaderConfiguration(dispatch_batches=False) each rank reads all "
+			    "of an iterable dataset and keeps its part. To read less, split it by "
+			    "rank (split_dataset_by_node) and leave that loader out of "
+			    "prepare().");
 		return true;
 	}
 	if (!is_gluon(report))
