@@ -27,17 +27,31 @@
 struct gpu_others_told {
 	size_t count;
 	struct nvml_user users[USERS_MOST];
+	bool is_own[USERS_MOST]; /* judged at once: a process of the run may end before others */
 };
 
-/* Does not touch what the drain has open, even if NVML never returns. */
-__attribute__((noreturn)) static void ask(const struct gpu_others *others)
+static bool is_own(struct segment *const *segments, size_t count, unsigned int pid)
 {
+	for (size_t i = 0; i < count; i++)
+		if (segments[i]->alive.is_found && segments[i]->alive.proc_pid == (int32_t)pid)
+			return true;
+	return false;
+}
+
+/* Does not touch what the drain has open, even if NVML never returns. */
+__attribute__((noreturn)) static void ask(const struct gpu_others *others,
+					struct segment *const *segments, size_t count)
+{
+	struct gpu_others_told *told = others->told;
+
 	syscall(SYS_close_range, 3, ~0u, 0);
-	others->told->count = nvml_users(others->told->users, USERS_MOST, others->since_us);
+	told->count = nvml_users(told->users, USERS_MOST, others->since_us);
+	for (size_t i = 0; i < told->count; i++)
+		told->is_own[i] = is_own(segments, count, told->users[i].pid);
 	_exit(0);
 }
 
-static void start(struct gpu_others *others)
+static void start(struct gpu_others *others, struct segment *const *segments, size_t count)
 {
 	if (!others->told) {
 		others->told = mmap(NULL, sizeof(*others->told), PROT_READ | PROT_WRITE,
@@ -50,22 +64,13 @@ static void start(struct gpu_others *others)
 	others->told->count = 0;
 	others->child = fork();
 	if (others->child == 0)
-		ask(others);
+		ask(others, segments, count);
 	if (others->child < 0)
 		others->child = 0;
 }
 
-static bool is_own(struct segment *const *segments, size_t count, unsigned int pid)
-{
-	for (size_t i = 0; i < count; i++)
-		if (segments[i]->alive.is_found && segments[i]->alive.proc_pid == (int32_t)pid)
-			return true;
-	return false;
-}
-
 /* Writes the process that used one of the run's GPUs most, if it is no process of the run. */
-static int write_most(struct gpu_others *others, struct writer *writer,
-		      struct segment *const *segments, size_t count)
+static int write_most(struct gpu_others *others, struct writer *writer)
 {
 	const struct nvml_user *users = others->told->users, *most = NULL;
 	struct process_stat stat;
@@ -73,13 +78,12 @@ static int write_most(struct gpu_others *others, struct writer *writer,
 	char text[160];
 
 	for (size_t i = 0; i < others->told->count; i++)
-		if (users[i].gpu < 64 && users[i].percent &&
-		    is_own(segments, count, users[i].pid))
+		if (users[i].gpu < 64 && users[i].percent && others->told->is_own[i])
 			run_gpus |= UINT64_C(1) << users[i].gpu;
 	for (size_t i = 0; i < others->told->count; i++)
 		if (users[i].gpu < 64 && run_gpus >> users[i].gpu & 1 &&
 		    users[i].percent >= (most ? most->percent + 1 : LEAST) &&
-		    !is_own(segments, count, users[i].pid))
+		    !others->told->is_own[i])
 			most = &users[i];
 	if (!most || most->percent <= others->percent)
 		return 0;
@@ -101,8 +105,7 @@ static bool has_gpu(struct segment *const *segments, size_t count)
 }
 
 /* Takes what the child found. Returns 0 also if the child has not ended. */
-static int take(struct gpu_others *others, struct writer *writer, struct segment *const *segments,
-		size_t count, uint64_t now_ns)
+static int take(struct gpu_others *others, struct writer *writer, uint64_t now_ns)
 {
 	struct rusage use = {0};
 	uint64_t cost_ns;
@@ -115,7 +118,7 @@ static int take(struct gpu_others *others, struct writer *writer, struct segment
 		  (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1000;
 	others->next_ns = now_ns + within(now_ns - others->begun_ns, UINT64_MAX,
 					  cost_ns * COST_PART);
-	return WIFEXITED(status) ? write_most(others, writer, segments, count) : 0;
+	return WIFEXITED(status) ? write_most(others, writer) : 0;
 }
 
 int gpu_others_update(struct gpu_others *others, struct writer *writer,
@@ -124,7 +127,7 @@ int gpu_others_update(struct gpu_others *others, struct writer *writer,
 	struct timespec time;
 
 	if (others->child)
-		return take(others, writer, segments, count, now_ns);
+		return take(others, writer, now_ns);
 	if (now_ns < others->next_ns || !has_gpu(segments, count))
 		return 0;
 	if (!others->begun_ns) {
@@ -133,7 +136,7 @@ int gpu_others_update(struct gpu_others *others, struct writer *writer,
 		others->begun_ns = now_ns;
 		others->next_ns = now_ns + FIRST_NS;
 	} else {
-		start(others);
+		start(others, segments, count);
 	}
 	return 0;
 }

@@ -116,7 +116,7 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	report->gpu_use = gpu_use_of(&report->gpu_sums);
 	/* In the other program's turns the GPU seems to idle. */
 	if (report->gpu.shared)
-		report->gpu_use.lack = GPU_LACK_NOTHING;
+		report->gpu_use.lack = GPU_LACK_NOTHING, report->gpu_use.lack_part_share = 0;
 	if (r == 0)
 		r = gpu_device_list_read(db, &report->filter, &report->gpu_devices);
 	return r;
