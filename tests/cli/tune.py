@@ -299,7 +299,7 @@ def check_time():
     tuned.argv.remove("40")
     tuned.run()
     t.equal(tuned.status, 3, "no time for a round")
-    enough = re.fullmatch("--max-time leaves no room for the 3 rounds that can prove a gain; --max-time ([0-9]+) would",
+    enough = re.fullmatch("--max-time leaves no room for the 3 rounds that can prove a gain; --max-time ([0-9]+) has it",
                           tuned.json["ended_early"])
     t.equal(tuned.err.count("\n"), 1, "only what is to be tried", tuned.err)
     if not t.check(enough, "said", tuned.json):

@@ -153,7 +153,8 @@ static bool has_time(struct tune *tune, const struct tune_run *base, double begi
 {
 	const double now_s = tune_now_s() - begin_s, each_s = run_s(tune, base);
 	const size_t open = count_open(tune), missing = TUNE_LEAST - tune->round_count;
-	const size_t runs = runs_of(1, open) - (tune->round_count > 0);
+	/* Fewer than TUNE_LEAST rounds prove nothing. */
+	const size_t runs = tune->round_count ? runs_of(1, open) - 1 : runs_of(TUNE_LEAST, open);
 
 	if (tune->options->max_time < 0 ||
 	    now_s + (double)runs * each_s <= (double)tune->options->max_time)
@@ -162,7 +163,7 @@ static bool has_time(struct tune *tune, const struct tune_run *base, double begi
 	if (tune->round_count < TUNE_LEAST)
 		snprintf(tune->cut, sizeof(tune->cut),
 			 "--max-time leaves no room for the %d rounds that can prove a gain; "
-			 "--max-time %.0f would",
+			 "--max-time %.0f has it",
 			 TUNE_LEAST,
 			 ceil((now_s + (double)runs_of(missing, open) * each_s) / SAFE));
 	return false;
