@@ -190,11 +190,13 @@ static int ask_device(PyObject *loader)
 	PyObject *module = api_module(is_newer ? "torch.accelerator" : "torch.cuda");
 	OWNED PyObject *ask = module ? api_get_named(module, "is_available") : NULL;
 	OWNED PyObject *device = api_get_named(loader, "pin_memory_device");
-	OWNED PyObject *answer = ask ? py.PyObject_CallObject(ask, NULL) : NULL;
+	/* Where the program names a device, PyTorch asks nothing. */
+	const bool is_named = !is_newer && device && py.PyObject_IsTrue(device) == 1;
+	OWNED PyObject *answer = ask && !is_named ? py.PyObject_CallObject(ask, NULL) : NULL;
 
 	api_clear_run();
-	if (!is_newer && device && py.PyObject_IsTrue(device) == 1)
-		return 1; /* the program names a device, so PyTorch asks nothing */
+	if (is_named)
+		return 1;
 	return answer ? py.PyObject_IsTrue(answer) : -1;
 }
 
