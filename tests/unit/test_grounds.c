@@ -196,7 +196,11 @@ Test(grounds, small_samples_that_are_made_one_by_one)
 	static const struct {
 		double samples, bytes, single, cpu;
 		bool is_advised;
+		unsigned int lacks;
+		int32_t is_iterable;
 	} rows[] = {
+		{2000, 100, 0.31, 0.81, false, OPTION_SAMPLER, 0},
+		{2000, 100, 0.31, 0.81, false, 0, 1},
 		{2000, 100, 0.31, 0.81, true},	 {1990, 100, 0.31, 0.81, false},
 		{2000, 4097, 0.31, 0.81, false}, {2000, NAN, 0.31, 0.81, false},
 		{2000, 100, 0.29, 0.81, false},	 {2000, 100, NAN, 0.81, false},
@@ -207,10 +211,13 @@ Test(grounds, small_samples_that_are_made_one_by_one)
 	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
 		struct lines lines = {.single_share = rows[k].single, .making_share = NAN};
 		struct load_times times = TIMES;
-		const struct cause_input input = {
-			.loads = &times, .facts = &facts, .lines = &lines};
+		const struct cause_input input = {.loads = &times,
+						  .facts = &facts,
+						  .lines = &lines,
+						  .lacks = rows[k].lacks};
 
 		make(NULL, NULL);
+		series.iterable = rows[k].is_iterable;
 		times.samples = rows[k].samples * times.load_ns / (100 * MS);
 		times.cpu_ns = rows[k].cpu * times.load_ns;
 		facts.batch_bytes = rows[k].samples * rows[k].bytes;
@@ -225,7 +232,9 @@ Test(grounds, batches_that_are_blown_up)
 	static const struct {
 		double images, decoded_per_byte, bytes, collate;
 		bool is_advised;
+		double read_per_byte;
 	} rows[] = {
+		{1, 0.12, 9 << 20, 0.21, false, 0.13},
 		{1, 0.12, 9 << 20, 0.21, true},	 {1, 0.13, 9 << 20, 0.21, false},
 		{1, 0.12, 7 << 20, 0.21, false}, {1, 0.12, 9 << 20, 0.19, false},
 		{0.9, 0.12, 9 << 20, 0.21, false}, {NAN, NAN, 9 << 20, 0.21, false},
@@ -241,6 +250,7 @@ Test(grounds, batches_that_are_blown_up)
 		facts.images_per_sample = rows[k].images;
 		facts.decoded_per_byte = rows[k].decoded_per_byte;
 		facts.batch_bytes = rows[k].bytes;
+		facts.read_per_byte = rows[k].read_per_byte;
 		judge(&input);
 		cr_expect_eq(is_advised(ADVICE_SHRINK_BATCH), rows[k].is_advised, "%zu", k);
 	}

@@ -159,7 +159,8 @@ static bool applies(const struct remedied *v, enum advice_id id)
 	case ADVICE_SHRINK_BATCH:
 		return r->blown_up > 0;
 	case ADVICE_INDEX_AT_ONCE:
-		return r->small.count > 0;
+		return r->small.count > 0 && s->iterable == 0 &&
+		       !(v->input->lacks & OPTION_SAMPLER);
 	case ADVICE_REDUCE_CPU_PER_BATCH:
 		return r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
 	case ADVICE_REDUCE_DELIVERY_COST:

@@ -171,7 +171,8 @@ enum loader_option {
 	OPTION_PREFETCH = 1 << 0,   /* how many batches to load ahead */
 	OPTION_PERSISTENT = 1 << 1, /* workers that stay from one epoch to the next */
 	OPTION_SHARING = 1 << 2,    /* sending tensors through files */
-	OPTION_ALL = OPTION_PREFETCH | OPTION_PERSISTENT | OPTION_SHARING,
+	OPTION_SAMPLER = 1 << 3,    /* a sampler of whole batches, which is not in use already */
+	OPTION_ALL = OPTION_PREFETCH | OPTION_PERSISTENT | OPTION_SHARING | OPTION_SAMPLER,
 };
 
 /* A sample of the dataset: its longest load, and how often it was among the slowest samples. */

@@ -331,6 +331,8 @@ static double find_blown_up(const struct load_facts *facts, const struct load_ti
 
 	return facts->images_per_sample >= 1 && facts->batch_bytes >= BLOWN_BYTES &&
 			       times >= BLOWN_TIMES && loads &&
+			       BLOWN_TIMES * or_zero(facts->read_per_byte) <= 1 &&
+			       BLOWN_TIMES * or_zero(facts->inflated_per_byte) <= 1 &&
 			       loads->collate_ns >= BLOWN_COLLATE * loads->load_ns
 		       ? times
 		       : 0;

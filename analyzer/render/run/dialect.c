@@ -14,9 +14,9 @@
 static const struct dialect dialects[] = {
 	{"torch.", 0, true, true, FACTOR},
 	{"torchdata.Stateful", 0, true, true, FACTOR},
-	{GLUON, OPTION_PERSISTENT | OPTION_SHARING, false, true, GLUONS},
+	{GLUON, OPTION_PERSISTENT | OPTION_SHARING | OPTION_SAMPLER, false, true, GLUONS},
 	/* No advice of persistent workers: paddle.io begins an epoch in 0.5 s with them. */
-	{"paddle.io", OPTION_PERSISTENT | OPTION_SHARING, false, true, FACTOR},
+	{"paddle.io", OPTION_PERSISTENT | OPTION_SHARING | OPTION_SAMPLER, false, true, FACTOR},
 	/* An imported table of steps does not say which library the loader is from. */
 	{"imported", 0, false, false, FACTOR},
 	{"", OPTION_ALL, false, false, FACTOR},

@@ -145,7 +145,8 @@ static int find_cause(struct db *db, bool advises, struct report *report)
 		.gpu = &report->gpu_use,
 		.step = &report->step,
 		.has_gpu = report->gpu.mode != NULL || report->gpu_use.is_known,
-		.lacks = dialect_of(report->loader)->lacks,
+		.lacks = dialect_of(report->loader)->lacks |
+			 (report->loader && report->loader->batch_size > 0 ? 0 : OPTION_SAMPLER),
 		.is_threads = dialect_is_threads(report->loader),
 	};
 
