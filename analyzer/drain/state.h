@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "drain/machine/cores.h"
 #include "drain/machine/neighbours.h"
 #include "drain/database/facts.h"
 #include "drain/gpu/gpu_others.h"

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -18,7 +19,6 @@
 #include "base/text.h"
 #include "dlprof/units.h"
 #include "python/interpreter/api.h"
-#include "python/interpreter/importing.h"
 #include "python/interpreter/later.h"
 #include "python/interpreter/patch.h"
 #include "python/loaders/batch_fn.h"
@@ -30,6 +30,31 @@
 #include "python/torch/descriptor.h"
 #include "python/torch/torch.h"
 #include "python/torch/training.h"
+#include "record/thread.h"
+
+/* Notes that a thread imports a module: what it decodes meanwhile is no data. */
+static PyObject *on_find_and_load(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	struct thread *thread = thread_self;
+	const uint32_t life = thread_life;
+	PyObject *module;
+
+	if (!thread || thread->life != life)
+		return py.PyObject_Call(original, args, kwargs);
+	thread->import_depth++;
+	module = py.PyObject_Call(original, args, kwargs);
+	if (thread_is_in_life(life)) /* false in a child that was forked in the call */
+		thread->import_depth--;
+	return module;
+}
+
+static void importing_patch(PyObject *module, size_t row)
+{
+	static PyMethodDef method = {"_find_and_load", on_find_and_load, PY_VARARGS_KEYWORDS,
+				     "_find_and_load($self, /, *args, **kwargs)\n--\n\n"};
+
+	patch_attribute(module, &method);
+}
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 

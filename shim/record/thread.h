@@ -208,7 +208,7 @@ struct thread {
 	struct thread_step steps[THREAD_STEP_MAX];
 	struct thread_top files, folders, kernels;
 
-	uint32_t fetch_count;		/* number of loads that made.c has seen */
+	uint32_t fetch_count;		/* number of loads whose tensors were counted or skipped */
 
 	/* how many slow operations of each class may still be recorded (span.c) */
 	uint64_t slow_credit_ns;

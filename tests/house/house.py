@@ -245,12 +245,12 @@ def check_parts():
 # Lines of the product by folder, and what each may have. A capability that needs more raises its
 # folder's in its own commit, and says why.
 BUDGETS = {
-    "include": 1460, "shim": 27806, "shim/python": 7314, "shim/cuda": 3780, "shim/record": 4370,
-    "analyzer/drain": 12735, "analyzer/store": 8330, "analyzer/analysis": 17359,
-    "analyzer/analysis/predict": 3410, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1700,
-    "analyzer/analysis/gpu": 1150, "analyzer/render": 13695, "analyzer/render/html": 3180,
-    "analyzer/render/jobs": 910, "analyzer/render/gate": 870, "analyzer/report": 7330,
-    "analyzer/launch": 4355, "analyzer/launch/doctor": 1085,
+    "include": 1460, "shim": 27688, "shim/python": 7253, "shim/cuda": 3780, "shim/record": 4350,
+    "analyzer/drain": 12702, "analyzer/store": 8273, "analyzer/analysis": 17309,
+    "analyzer/analysis/predict": 3410, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
+    "analyzer/analysis/gpu": 1139, "analyzer/render": 13694, "analyzer/render/html": 3180,
+    "analyzer/render/jobs": 910, "analyzer/render/gate": 870, "analyzer/report": 7315,
+    "analyzer/launch": 4339, "analyzer/launch/doctor": 1085,
 }
 
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/ranks/rank.h"
-#include "analysis/ranks/rank_place.h"
 
 #define MS    INT64_C(1000000)
 #define RANKS 4

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analysis/account/step_parts.h"
-#include "analysis/gpu/gpu_parts.h"
+#include "analysis/gpu/gpu_use.h"
 
 static const struct step_sums trains = {
 	.ns = {50, 100, 10, 40, 20}, .compute_ns = 300, .save_ns = NAN};

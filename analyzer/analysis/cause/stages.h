@@ -13,7 +13,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/cause/stage_kind.h"
+/* The kinds of work that stages do. */
+enum stage_kind {
+	STAGE_READ,
+	STAGE_DECODE,
+	STAGE_TRANSFORM,
+	STAGE_PYTHON, /* Python code of the user: a generator, or numpy_function */
+	STAGE_BATCH,
+	STAGE_SHUFFLE,
+	STAGE_CACHE,
+	STAGE_INTERLEAVE,
+	STAGE_PREFETCH,
+	STAGE_READER, /* a thread that reads ahead of the other stages */
+	STAGE_OTHER,
+	STAGE_KIND_MAX
+};
+
+/* Names in the database and in JSON. */
+extern const char *const stage_kind_names[STAGE_KIND_MAX];
+
+enum stage_kind stage_kind_of(const char *name, bool is_kernel);
+
+/* Returns the kind with this name; STAGE_OTHER: no kind has it. */
+enum stage_kind stage_kind_find(const char *name);
 
 #define STAGE_NAME 64
 #define STAGE_NOWHERE SIZE_MAX

@@ -3,8 +3,25 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "analysis/gpu/gpu_parts.h"
+#include "analysis/account/step_parts.h"
+#include "dlprof/event.h"
+
+#define GPU_PARTS          5
+#define GPU_PARTS_SLACK_NS 200000 /* parts may overlap, or lie apart, by this much */
+
+static inline enum step_part gpu_parts_of_step(int i)
+{
+	return i < GPU_PARTS - 1 ? (enum step_part)i : STEP_AFTER;
+}
+
+/*
+ * Finds when the parts of a step begin: part i is [edges[i], edges[i + 1]). Returns false if they
+ * do not follow one another, as when a part comes twice (two backward passes).
+ */
+bool gpu_parts_find(const struct dlprof_parts *told, int64_t wait_end_ns, int64_t end_ns,
+		    int64_t edges[GPU_PARTS + 1]);
 
 enum gpu_gap {
 	GPU_GAP_DATA, /* gpu_step.h explains these classes */

@@ -56,3 +56,9 @@ void rank_done(struct rank_job *job);
 
 /* Names in JSON. */
 extern const char *const rank_alignment_names[RANK_ALIGNMENTS];
+
+/*
+ * Finds signs that ranks were aligned wrongly: they number their first batches differently, or a
+ * rank begins and ends earlier, or later, than the others.
+ */
+int rank_place_judge(const struct rank_job *job, struct rank_finding *ret);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "analysis/cause/stage_kind.h"
+#include "analysis/cause/stages.h"
 #include "drain/database/facts.h"
 
 static int64_t known(int32_t value)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/gpu/gpu_join.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +11,72 @@
 
 #include "analysis/gpu/gpu_devices.h"
 #include "analysis/statistics/array.h"
+#include "dlprof/event.h"
 #include "dlprof/units.h"
 #include "drain/base/now.h"
 #include "drain/gpu/gaps.h"
 #include "drain/gpu/gpu_ops.h"
 #include "drain/gpu/gpu_rows.h"
-#include "drain/gpu/kernel_name.h"
+#include "store/write/write.h"
+
+/*
+ * The parts of a name that were received so far; all zero at first. The report demangles nothing:
+ * in a stranger's database, a name could expand without end.
+ */
+struct kernel_name {
+	uint64_t id;
+	uint32_t parts;
+	char symbol[DLPROF_KERNEL_BYTES + 1];
+};
+
+/* Returns the demangled name, or NULL. Loads the C++ library here, as few runs need it. */
+static char *demangle(const char *symbol)
+{
+	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
+	static char *(*function)(const char *, char *, size_t *, int *);
+	static bool is_looked_for;
+
+	for (size_t i = 0; !is_looked_for && i < sizeof(libraries) / sizeof(*libraries); i++) {
+		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
+		void *found = library ? dlsym(library, "__cxa_demangle") : NULL;
+
+		memcpy(&function, &found, sizeof(found));
+		if (function)
+			break;
+	}
+	is_looked_for = true;
+	/* Names without _Z would be read as types: "f" as float. */
+	return function && strncmp(symbol, "_Z", 2) == 0 ? function(symbol, NULL, NULL, NULL)
+							 : NULL;
+}
+
+/* Takes a part of a name. The last part writes the whole name. */
+static int kernel_name_take(struct writer *writer, struct kernel_name *name,
+			    const struct dlprof_event *event)
+
+{
+	size_t at = (size_t)event->task * sizeof(event->mark);
+	size_t part = strnlen(event->mark, sizeof(event->mark));
+	char *readable;
+	int r;
+
+	if (event->task == 0)
+		*name = (struct kernel_name){.id = event->stream};
+	/* If parts are missing, the ring is damaged, or an earlier drain took them. */
+	if (name->id != event->stream || name->parts != event->task ||
+	    at + part >= sizeof(name->symbol) || name->id > INT64_MAX)
+		return 0;
+	memcpy(name->symbol + at, event->mark, part);
+	name->symbol[at + part] = '\0';
+	name->parts++;
+	if (part == sizeof(event->mark))
+		return 0;
+	readable = demangle(name->symbol);
+	r = writer_kernel(writer, (int64_t)name->id, name->symbol,
+			  readable ? readable : name->symbol);
+	free(readable);
+	return r;
+}
 
 /* operations stay in memory so long, as the step to which they belong is recorded later */
 #define KEEP_NS 10000000000
@@ -126,6 +188,7 @@ static void note_late(struct process *process, const struct gpu_op *op)
 
 static int add_op(struct process *process, const struct dlprof_event *event, bool only,
 		  const struct dlprof_gpu_op *op, uint64_t bytes)
+
 {
 	uint64_t begin_ns = event->begin_ns + op->offset_ns;
 	uint64_t length_ns = only ? event->duration_ns : op->length_ns;
@@ -183,6 +246,7 @@ static int take_copies(struct process *process, const struct dlprof_event *event
 
 static int write_gap(struct gpu_join *gpu, const struct process *process, const struct gap *gap,
 		     const char *why)
+
 {
 	return writer_gap(gpu->writer, process->life.pid, gap->begin_ns,
 			  gap->end_ns == GAPS_OPEN ? UNKNOWN : gap->end_ns, why);
@@ -202,6 +266,7 @@ static int take_complete(struct gpu_join *gpu, struct process *process, int64_t 
 
 static int take_state(struct gpu_join *gpu, struct process *process,
 		      const struct dlprof_event *event)
+
 {
 	const struct dlprof_gpu_state *state = &event->gpu_state;
 	int64_t when_ns = (int64_t)(event->begin_ns & INT64_MAX);
@@ -341,6 +406,7 @@ static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept
 
 static int settle_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch,
 			int64_t kept_ns, bool *ret_kept)
+
 {
 	int r = 0;
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/gpu/gpu_parts.h"
 #include "analysis/gpu/gpu_streams.h"
+#include "analysis/gpu/gpu_use.h"
 #include "drain/gpu/gpu_ops.h"
 #include "store/write/write.h"
 

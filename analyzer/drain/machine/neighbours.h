@@ -17,6 +17,26 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
+/*
+ * How much others use of the run's cores: programs, other ranks, a hypervisor. That is the cores'
+ * busy time minus the CPU time of the run's recording processes, and unknown while a process comes
+ * or goes.
+ */
+struct cores {
+	uint64_t looked_ns;
+	bool is_known; /* the run's CPU time was known at looked_ns */
+	uint64_t who;  /* checksum of the processes at looked_ns */
+	int64_t busy_ns;
+	int64_t used_ns;
+	int64_t others_ns; /* core time of others, while it could be measured */
+	int64_t of_ns;
+	int64_t most_ns; /* upper bound of others' core time since the start */
+};
+
+/* Measures if that is due, and writes `other_cpu_ns` and `other_cpu_of_ns` of meta. */
+int cores_update(struct cores *cores, struct writer *writer, struct segment *const *segments,
+		 size_t count, uint64_t now_ns);
+
 #define NEIGHBOURS_GROUPS  12
 #define NEIGHBOURS_WEIGHTS 4 /* number of scheduling weights told apart in the run's own group */
 #define NEIGHBOURS_KINDS   (NEIGHBOURS_GROUPS + NEIGHBOURS_WEIGHTS)

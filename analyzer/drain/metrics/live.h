@@ -11,10 +11,27 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
-#include "drain/metrics/metrics.h"
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
+
+enum metric {
+#define METRIC(id, name, type, part, help) METRIC_##id,
+#include "drain/metrics/metrics.def"
+#undef METRIC
+	METRIC_MAX
+};
+
+struct metrics {
+	const char *job_id, *version, *clock; /* NULL: unknown */
+	int64_t rank, local_rank;             /* < 0: unknown */
+	double value[METRIC_MAX];             /* in Prometheus' units; NAN: not written */
+};
+
+/* Writes the metrics to `out`; errors show in ferror(out). */
+void metrics_put(FILE *out, const struct metrics *rank);
 
 #define LIVE_STEPS   512
 /* so many training threads have an account; of others, only the batches are counted */

@@ -15,7 +15,6 @@
 #include "render/form/page.h"
 #include "store/run/batch.h"
 #include "store/run/gpu.h"
-#include "store/run/gpu_device.h"
 #include "store/run/tally.h"
 
 struct doing; /* defined in store/run/lines.h */

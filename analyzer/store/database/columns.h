@@ -101,7 +101,7 @@
 	X(other_launch_ns)                                                                         \
 	X(other_launch_count)
 
-/* The parts are in the order of gpu_parts.h. */
+/* The parts are in the order of gpu_parts_of_step(). */
 #define GPU_PART_COLUMNS(X)                                                                        \
 	X(refill_ns)                                                                               \
 	X(idle_before_ns) X(idle_backward_ns) X(idle_between_ns)                                   \

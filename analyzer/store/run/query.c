@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,83 @@
 #include "dlprof/units.h"
 #include "store/database/meta.h"
 #include "store/database/rows.h"
-#include "store/run/cores.h"
 #include "store/run/pack.h"
+
+#define LEAST_UNSEEN 0.02 /* unknown programs are ignored if they use less than this of a core */
+#define MOST_CORES   1e6
+
+static double rate(int64_t ns, int64_t of_ns)
+{
+	return ns >= 0 && of_ns > 0 ? (double)ns / (double)of_ns : NAN;
+}
+
+static double rate_of_core(int64_t ran_ns, int64_t waited_ns)
+{
+	int64_t of_ns;
+
+	if (ran_ns < 0 || waited_ns < 0 || __builtin_add_overflow(ran_ns, waited_ns, &of_ns))
+		return NAN;
+	return rate(ran_ns, of_ns);
+}
+
+static bool is_sane(double value)
+{
+	return value >= 0 && value <= MOST_CORES;
+}
+
+static void read_neighbours(const char *text, struct share *share)
+{
+	struct share_neighbour n;
+	char kind;
+
+	while (text && share->count < SHARE_NEIGHBOURS - 1) {
+		if (sscanf(text, " %c %lf %lf %lf", &kind, &n.weight, &n.ran, &n.wanted) == 4 &&
+		    is_sane(n.weight) && n.weight > 0 && is_sane(n.ran) && is_sane(n.wanted)) {
+			n.is_group = kind == 'g';
+			share->neighbours[share->count++] = n;
+		}
+		text = strchr(text, ';');
+		text += text != NULL;
+	}
+}
+
+/* Adds a neighbour for cores that no known program uses: short-lived programs, other containers. */
+static void add_unseen(double other_cores, double own_share, struct share *share)
+{
+	double ran = other_cores;
+
+	for (size_t i = 0; i < share->count; i++)
+		ran -= share->neighbours[i].ran;
+	if (!(ran > LEAST_UNSEEN))
+		return;
+	share->neighbours[share->count++] = (struct share_neighbour){
+		.is_group = true,
+		.weight = 1,
+		.ran = ran,
+		.wanted = own_share > 0 ? ran / own_share : ran,
+	};
+}
+
+static void cores_read(const struct run_info *run, struct batch_series *series)
+{
+	double all = run->cpus > 0 && run->cpus <= INT32_MAX ? (double)run->cpus : NAN;
+	double limit = run->cpu_limit_milli > 0 ? (double)run->cpu_limit_milli / 1e3 : NAN;
+	double affinity =
+		run->affinity > 0 && run->affinity <= INT32_MAX ? (double)run->affinity : all;
+
+	series->cores = fmin(all, limit);
+	series->main_cores = rate(run->main_cpu_ns, run->main_cpu_of_ns);
+	series->other_cores = rate(run->other_cpu_ns, run->other_cpu_of_ns);
+	series->main_share = rate_of_core(run->main_ran_ns, run->main_waited_ns);
+	series->worker_share = rate_of_core(run->workers_ran_ns, run->workers_waited_ns);
+	series->share = (struct share){.cores = series->cores, .all = affinity};
+	read_neighbours(run->neighbours, &series->share);
+	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
+		   &series->share);
+	/* Cores that its CPU limit denies to the run may be used by others without harm. */
+	if (limit < affinity && !isnan(series->other_cores))
+		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
+}
 
 static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FROM t_loss"
 				"  WHERE what = 'events'),"
@@ -160,6 +236,7 @@ static int take_loader(sqlite3_stmt *stmt, void *item)
 
 static int list_loaders(struct db *db, const char *sql, struct loader_info **ret_loaders,
 			size_t *ret_count)
+
 {
 	return rows_list(db, sql, 0, sizeof(**ret_loaders), take_loader, ret_loaders, ret_count);
 }
@@ -245,6 +322,7 @@ static void add_free(struct batch_row *row, int64_t free_ns)
 /* Notes begin and end of batches and steps, and the thread's time in neither. */
 static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
 		     int64_t free_ns)
+
 {
 	const int64_t step_ns = row->step_ns;
 	int64_t out_ns, end_ns;
@@ -309,6 +387,7 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 
 static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
 		       struct batch_series *series)
+
 {
 	int64_t workers = series->workers > 0 ? series->workers : 0;
 	ROWS *stmt = NULL;
@@ -333,6 +412,7 @@ static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t 
 /* Reads the batches of the filter and, if it has whole epochs, the epochs' starts and ends. */
 static int read_filtered(struct db *db, const struct batch_filter *filter,
 			 struct batch_series *series)
+
 {
 	ROWS *stmt = NULL;
 	int r = rows_of_batches(db, SERIES_SQL, filter, &stmt);

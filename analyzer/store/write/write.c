@@ -145,6 +145,34 @@ static int put_step(struct writer *writer, int which, const void *values, int fi
 	return finish(statement);
 }
 
+#define WRITES(name, type, put_row)                                                                \
+	int writer_##name(struct writer *writer, const struct type *row)                           \
+	{                                                                                          \
+		return put_row;                                                                    \
+	}
+/* writer_NAME() of a row of numbers, of one that has texts from `text` on, and of a step's row */
+#define WRITES_NUMBERS(name, type, which)                                                          \
+	WRITES(name, type, put(writer, STATEMENT_##which, row, NUMBERS(row), 0))
+#define WRITES_TEXTS(name, type, which, text)                                                      \
+	WRITES(name, type,                                                                         \
+	       put(writer, STATEMENT_##which, row, BEFORE(row, text), FROM(row, text)))
+#define WRITES_STEP(name, type, which)                                                             \
+	WRITES(name, type, put_step(writer, STATEMENT_##which, row, KEY, NUMBERS(row) - KEY))
+
+WRITES_NUMBERS(use, use_row, USE)
+WRITES_NUMBERS(made, made_row, MADE)
+WRITES_NUMBERS(gpu_device, gpu_device_row, GPU_DEVICE)
+WRITES_NUMBERS(batch, batch_values, BATCH)
+WRITES_TEXTS(process, process_row, PROCESS, role)
+WRITES_TEXTS(thread, thread_row, THREAD, name)
+WRITES_TEXTS(stage, stage_row, STAGE, name)
+WRITES_TEXTS(slow, slow_row, SLOW, class)
+WRITES_TEXTS(doing, doing_row, DOING, role)
+WRITES_TEXTS(live, tally_row, LIVE, segment)
+WRITES_TEXTS(total, tally_row, TOTAL, segment)
+WRITES_STEP(gpu_call, gpu_call_values, GPU_CALL)
+WRITES_STEP(gpu_part, gpu_part_values, GPU_PART)
+
 /* Reads a row's numbers; NULL becomes UNKNOWN. Returns 1, 0 (no row) or -errno. */
 static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 {
@@ -188,34 +216,9 @@ int writer_meta_number(struct writer *writer, enum meta key, int64_t value)
 	return writer_meta(writer, key, text);
 }
 
-int writer_process(struct writer *writer, const struct process_row *row)
-{
-	return put(writer, STATEMENT_PROCESS, row, BEFORE(row, role), FROM(row, role));
-}
-
-int writer_use(struct writer *writer, const struct use_row *row)
-{
-	return put(writer, STATEMENT_USE, row, NUMBERS(row), 0);
-}
-
-int writer_thread(struct writer *writer, const struct thread_row *row)
-{
-	return put(writer, STATEMENT_THREAD, row, BEFORE(row, name), FROM(row, name));
-}
-
 int writer_no_threads(struct writer *writer, int64_t pid)
 {
 	return finish(bind(writer, STATEMENT_NO_THREADS, "n", pid));
-}
-
-int writer_made(struct writer *writer, const struct made_row *row)
-{
-	return put(writer, STATEMENT_MADE, row, NUMBERS(row), 0);
-}
-
-int writer_stage(struct writer *writer, const struct stage_row *row)
-{
-	return put(writer, STATEMENT_STAGE, row, BEFORE(row, name), FROM(row, name));
 }
 
 int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
@@ -278,11 +281,6 @@ int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generatio
 	return 0;
 }
 
-int writer_batch(struct writer *writer, const struct batch_values *values)
-{
-	return put(writer, STATEMENT_BATCH, values, BATCH_COLUMNS(COUNT), 0);
-}
-
 void gpu_values_init(struct gpu_values *values)
 {
 #define X(name) values->name = UNKNOWN;
@@ -298,21 +296,6 @@ int writer_gpu_step(struct writer *writer, const struct gpu_values *values)
 
 	return r < 0 ? r
 		     : put_step(writer, STATEMENT_GPU_STEP, values, step, GPU_STEP_COLUMNS(COUNT));
-}
-
-int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row)
-{
-	return put(writer, STATEMENT_GPU_DEVICE, row, NUMBERS(row), 0);
-}
-
-int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values)
-{
-	return put_step(writer, STATEMENT_GPU_CALL, values, KEY, GPU_CALL_COLUMNS(COUNT));
-}
-
-int writer_gpu_part(struct writer *writer, const struct gpu_part_values *values)
-{
-	return put_step(writer, STATEMENT_GPU_PART, values, KEY, GPU_PART_COLUMNS(COUNT));
 }
 
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
@@ -341,11 +324,6 @@ int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end
 	return finish(bind(writer, STATEMENT_GAP, "nnns", pid, begin_ns, end_ns, why));
 }
 
-int writer_slow(struct writer *writer, const struct slow_row *row)
-{
-	return put(writer, STATEMENT_SLOW, row, BEFORE(row, class), FROM(row, class));
-}
-
 int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
 		 bool *ret_found)
 {
@@ -364,11 +342,6 @@ int writer_samples(struct writer *writer, const struct samples_row *row)
 {
 	return finish(bind(writer, STATEMENT_SAMPLES, "snssnn", row->role, row->loader_id,
 			   row->phase, row->frames, row->count, row->ns));
-}
-
-int writer_doing(struct writer *writer, const struct doing_row *row)
-{
-	return put(writer, STATEMENT_DOING, row, BEFORE(row, role), FROM(row, role));
 }
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count)
@@ -392,19 +365,9 @@ int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns)
 	return finish(bind(writer, STATEMENT_THETA, "nn", theta_ns, loader_id));
 }
 
-int writer_live(struct writer *writer, const struct tally_row *row)
-{
-	return put(writer, STATEMENT_LIVE, row, BEFORE(row, segment), FROM(row, segment));
-}
-
 int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded)
 {
 	return look(bind(writer, STATEMENT_IS_FOLDED, "s", segment), ret_folded);
-}
-
-int writer_total(struct writer *writer, const struct tally_row *row)
-{
-	return put(writer, STATEMENT_TOTAL, row, BEFORE(row, segment), FROM(row, segment));
 }
 
 int writer_fold(struct writer *writer, const struct tally_row *row)

@@ -8,9 +8,9 @@
 #include "batch/taker.h"
 #include "python/interpreter/standin.h"
 #include "python/interpreter/stop.h"
-#include "python/torch/handover.h"
 #include "python/loaders/tfdata.h"
-#include "python/sample/loading.h"
+#include "python/sample/steps.h"
+#include "python/torch/handover.h"
 #include "python/torch/iterator.h"
 
 #define FOLLOWED_MAX 128

@@ -6,7 +6,6 @@
 #include "dlprof/units.h"
 #include "python/interpreter/patch.h"
 #include "python/interpreter/standin.h"
-#include "python/sample/loading.h"
 #include "python/sample/steps.h"
 #include "python/torch/iterator.h"
 #include "python/torch/torch.h"

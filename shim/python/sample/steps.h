@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "python/interpreter/api.h"
+#include "record/thread.h"
 
 /* Replaces a fetcher's dataset. Called once for each fetcher. */
 void steps_watch(PyObject *fetcher);
@@ -27,3 +28,12 @@ enum steps_row {
 };
 
 void steps_patch(PyObject *module, size_t row);
+
+/* Returns the length of `indices`, or 1 if it has none. */
+uint32_t loading_count(PyObject *indices);
+
+/* Calls `original` as a load of `samples` samples (0: unknown). StopIteration is no load. */
+PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *original, PyObject *args,
+		       PyObject *kwargs);
+
+extern PyMethodDef loading_collate HIDDEN;
