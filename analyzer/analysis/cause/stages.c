@@ -55,6 +55,7 @@ enum stage_kind stage_kind_find(const char *name)
 /* a stage waits for its input if the input takes at least this share of the stage's time */
 #define INPUT_LEADS  0.5
 #define INPUT_LIMITS 0.8  /* the same share for an input that runs in threads of its own */
+#define READER_LEAST 0.2  /* readers limit operators that wait for them for this share of time */
 /* kernels are named if they take at least this share of the stage's time */
 #define KERNELS_LEAST 0.3
 #define BLOCKED      0.5 /* calls wait if they are off the CPU for this share of their time */
@@ -73,6 +74,8 @@ enum stage_kind stage_kind_find(const char *name)
 /* later epochs hardly wait if a wait is at most this part of a step, and of the first epoch's */
 #define HARDLY       0.25
 #define WANTED       16   /* so many threads or calls are advised where calls mostly wait */
+
+static const struct stage_gain none = {NAN, NAN, NAN};
 
 struct view {
 	const struct stages *stages;
@@ -207,6 +210,23 @@ static double cpu_of(const struct stage_work *stage)
 	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);
 }
 
+/* Returns the kernel with most time of those that stage `at` may call, or STAGE_NOWHERE. */
+static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
+{
+	size_t longest = STAGE_NOWHERE;
+
+	*ret_ns = 0;
+	for (size_t i = 0; i < stages->count; i++) {
+		if (!may_call(stages, at, &stages->list[i]))
+			continue;
+		*ret_ns += stages->list[i].own_ns;
+		if (longest == STAGE_NOWHERE ||
+		    stages->list[i].own_ns > stages->list[longest].own_ns)
+			longest = i;
+	}
+	return longest;
+}
+
 static void find_lead(struct view *v, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;
@@ -214,14 +234,8 @@ static void find_lead(struct view *v, struct stage_finding *f)
 	size_t longest = STAGE_NOWHERE;
 
 	v->kernel_ns = 0;
-	for (size_t i = 0; i < stages->count && calls_function(slow); i++) {
-		if (!may_call(stages, f->slow, &stages->list[i]))
-			continue;
-		v->kernel_ns += stages->list[i].own_ns;
-		if (longest == STAGE_NOWHERE ||
-		    stages->list[i].own_ns > stages->list[longest].own_ns)
-			longest = i;
-	}
+	if (calls_function(slow))
+		longest = longest_of(stages, f->slow, &v->kernel_ns);
 	f->at_once = slow->busy_ns / v->slow_ns;
 	f->lead = f->slow;
 	f->lead_share = slow->own_ns / slow->busy_ns;
@@ -381,26 +395,11 @@ static size_t find_named(const struct stages *stages, const char *name)
 	return STAGE_NOWHERE;
 }
 
-static double busy_of(const struct stages *stages, size_t at)
+static double busy_of(const struct stages *stages, const char *name)
 {
+	const size_t at = find_named(stages, name);
+
 	return at == STAGE_NOWHERE ? 0 : stages->list[at].busy_ns;
-}
-
-static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
-{
-	size_t longest = STAGE_NOWHERE;
-
-	*ret_ns = 0;
-	for (size_t i = 0; i < stages->count; i++) {
-		const struct stage_work *stage = &stages->list[i];
-
-		if (!stage->is_kernel || stage->parent != at)
-			continue;
-		*ret_ns += stage->own_ns;
-		if (longest == STAGE_NOWHERE || stage->own_ns > stages->list[longest].own_ns)
-			longest = i;
-	}
-	return longest;
 }
 
 /* Predicts a gain between none and that of a slow stage that takes `load_ns` a batch. */
@@ -464,7 +463,6 @@ static bool serves(const struct view *v, size_t cache)
 /* What the first epoch needed gains nothing later, so no stage below the cache is advised on. */
 static void judge_served(const struct view *v, size_t cache, struct stage_finding *f)
 {
-	static const struct stage_gain none = {NAN, NAN, NAN};
 	const struct stages_facts *facts = v->facts;
 
 	f->own_threads = f->parallel = f->prefetch = f->cheaper = none;
@@ -512,38 +510,35 @@ static void find_cache(const struct view *v, struct stage_finding *f)
 	}
 }
 
-static void judge_reader(struct view *v, size_t reader, double operators_ns,
+static void judge_reader(struct view *v, size_t reader, double reader_ns, double operators_ns,
 			 struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;
-	/* If there are several readers, each call of one makes only a part of a batch. */
-	const double readers = fmax(round(stages->list[reader].elements / v->batches), 1);
 	double ns;
 
 	f->slow = reader;
 	f->lead = longest_of(stages, reader, &ns);
 	if (f->lead == STAGE_NOWHERE)
 		f->lead = reader;
-	v->slow_ns = stages->list[reader].busy_ns / readers;
+	v->slow_ns = reader_ns;
 	f->lead_share = fmin(stages->list[f->lead].own_ns / stages->list[reader].busy_ns, 1);
 	f->limit = STAGE_LIMIT_SERIAL;
-	f->wanted = (int32_t)fmin(2 * readers, INT16_MAX);
-	v->least_ns = operators_ns / v->batches;
+	f->wanted = (int32_t)fmin(2 * stages->list[reader].busy_ns / reader_ns, INT16_MAX);
+	/* A second pipeline has operators, too, but no more cores. */
+	v->least_ns = v->facts->used_cores / v->facts->cores *
+		      (v->facts->wait_ns + v->facts->step_ns);
 	price_maybe(v, f, v->slow_ns / 2 / v->batches, &f->parallel);
+	v->least_ns = operators_ns / v->batches;
 }
 
 /* Judges operators that run one after the other, each in all threads of the pool. */
-static void judge_operators(struct view *v, size_t root, size_t reader, double wait_ns,
+static void judge_operators(struct view *v, size_t root, double reader_ns, double wait_ns,
 			    struct stage_finding *f)
 {
 	const struct stages_facts *facts = v->facts;
 	double ns;
 
-	/* A batch takes at least one call of a reader. */
-	if (reader != STAGE_NOWHERE)
-		v->least_ns = busy_of(v->stages, reader) /
-			      fmax(v->stages->list[reader].elements, 1);
-
+	v->least_ns = reader_ns / v->batches;
 	f->lead = longest_of(v->stages, root, &ns);
 	if (f->lead == STAGE_NOWHERE)
 		return;
@@ -558,24 +553,27 @@ static void judge_operators(struct view *v, size_t root, size_t reader, double w
 			    &f->parallel);
 }
 
-/*
- * Judges a pipeline of DALI. Its operators run one after the other, ahead of the training. The rest
- * of run()'s time is spent in an external source, which is Python code.
- */
+/* Judges a pipeline of DALI. The rest of run()'s time is an external source, which is Python. */
 static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;
-	const size_t waiting = find_named(stages, "ConsumerWait");
 	const size_t reader = find_named(stages, "DataReader");
 	const double waited_ns = v->facts->wait_ns * v->batches;
-	const double launch_ns = busy_of(stages, find_named(stages, "Launch"));
+	const double waiting_ns = busy_of(stages, "ConsumerWait");
+	/* Each reader has a thread of its own. */
+	const double reader_ns =
+		reader == STAGE_NOWHERE
+			? 0
+			: stages->list[reader].busy_ns /
+				  fmax(round(stages->list[reader].elements / v->batches), 1);
 	double operators_ns;
 
 	f->maker = STAGES_DALI;
 	f->is_prefetched = true;
 	f->at_once = 1;
 	longest_of(stages, root, &operators_ns);
-	f->callback_share = 1 - (stages->list[root].busy_ns + launch_ns) / waited_ns;
+	f->callback_share =
+		1 - (stages->list[root].busy_ns + busy_of(stages, "Launch")) / waited_ns;
 	if (f->callback_share >= INPUT_LEADS) {
 		f->slow = f->lead = root;
 		v->slow_ns = waited_ns + v->facts->step_ns * v->batches;
@@ -585,11 +583,12 @@ static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 		return;
 	}
 	f->callback_share = 0;
-	if (reader != STAGE_NOWHERE &&
-	    busy_of(stages, waiting) >= INPUT_LEADS * (operators_ns + busy_of(stages, waiting)))
-		judge_reader(v, reader, operators_ns, f);
+	/* Where several readers differ, operators wait for the slowest one. */
+	if (reader_ns > 0 && (reader_ns >= operators_ns ||
+			      waiting_ns >= READER_LEAST * (operators_ns + waiting_ns)))
+		judge_reader(v, reader, reader_ns, operators_ns, f);
 	else
-		judge_operators(v, root, reader, busy_of(stages, waiting), f);
+		judge_operators(v, root, reader_ns, waiting_ns, f);
 	if (f->limit == STAGE_LIMIT_UNKNOWN)
 		return;
 	f->each_ns = stages->list[f->lead].own_ns / fmax(stages->list[f->lead].elements, 1);
@@ -601,7 +600,6 @@ static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 void stages_judge(const struct stages *stages, const struct stages_facts *facts,
 		  struct stage_finding *ret)
 {
-	static const struct stage_gain none = {NAN, NAN, NAN};
 	struct view v = {.stages = stages, .facts = facts};
 	size_t root = find_root(stages);
 

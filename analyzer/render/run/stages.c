@@ -171,9 +171,8 @@ static bool add_dali_line(const struct report *report, enum advice_id id, char *
 		page_append(text, size,
 			    f->callback_share > 0 ? "Call the external source in processes."
 			    : f->limit == STAGE_LIMIT_SERIAL
-				    ? "Read with %" PRId32 " readers: each has one thread."
-				    : "Give the pipeline more threads: num_threads.",
-			    f->wanted);
+				    ? "Build the pipeline twice: a reader has one thread."
+				    : "Give the pipeline more threads: num_threads.");
 	else if (id == ADVICE_CHEAPER_STAGE)
 		add_cheaper(lead_of(report), text, size);
 	else
@@ -199,10 +198,9 @@ static bool add_dali_how(const struct report *report, enum advice_id id, char *t
 			    "pipeline.");
 	else if (id == ADVICE_PARALLEL_STAGE && f->limit == STAGE_LIMIT_SERIAL)
 		page_append(text, size,
-			    "fn.readers.file(..., num_shards=%" PRId32 ", shard_id=0), another "
-			    "with shard_id=1 and so on, a part of the batch each. Nothing is "
-			    "gained if the storage is at its limit.",
-			    f->wanted);
+			    "fn.readers.file(..., num_shards=2, shard_id=0) in one, shard_id=1 "
+			    "in the other (with several ranks: twice the shards); take batches "
+			    "from both in turn. Nothing is gained if the storage is at its limit.");
 	else if (id == ADVICE_PARALLEL_STAGE)
 		page_append(text, size,
 			    "pipeline_def(num_threads=N): the process uses %.2g of %.3g cores.",

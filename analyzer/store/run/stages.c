@@ -9,6 +9,7 @@
 #include "store/database/rows.h"
 
 /* Only some windows have a CPU time; the others are assumed to have the same share. */
+/* In its first window, DALI's reader fills its buffer (initial_fill), which is no steady work. */
 #define SQL(epochs)                                                                                \
 	"SELECT s.stage_id, (SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid"                 \
 	"  AND p.number = s.parent), kind, name, kernel, root, autotuned, parallel, capacity,"     \
@@ -16,7 +17,9 @@
 	" SUM(cpu_ns) * 1.0 * SUM(own_ns) / NULLIF(SUM(IIF(cpu_ns IS NULL, 0, own_ns)), 0),"       \
 	" SUM(read_ns), SUM(ready), SUM(window_ns)"                                                \
 	" FROM t_stage_sum JOIN t_stage s USING (stage_id)"                                        \
-	" WHERE loader_id = ?1 AND name IS NOT NULL" epochs                                        \
+	" WHERE loader_id = ?1 AND name IS NOT NULL AND begin_ns >= ("                             \
+	"  SELECT MIN(begin_ns) + (l.kind IS 'DALI') FROM t_stage_sum JOIN t_loader l"             \
+	"  USING (loader_id) WHERE loader_id = ?1)" epochs                                         \
 	" GROUP BY s.stage_id ORDER BY s.stage_id LIMIT 512"
 
 static const char ALL_SQL[] = SQL("");
