@@ -18,6 +18,8 @@
 #define LATER_NS    1000000 /* after a longer pause, the loop's body calls munmap() */
 /* a pause may be this long if the thread only waited for its core */
 #define NO_CORE_NS  20000000
+/* After a pause that may be such a one, two system calls tell it for so many batches. */
+#define WATCHED     32
 
 /* Addresses of batches' mappings, a hash table (0: free). What does not fit is not followed. */
 static struct bucket {
@@ -60,34 +62,30 @@ static bool forget(const void *address)
 	return false;
 }
 
-/* Returns the CPU time of this thread, and how often it gave up its core by itself. */
+/* Returns the thread's CPU time, which getrusage() tells late, and how often it began to wait. */
 static struct thread_used used_now(void)
 {
-	struct rusage usage;
+	struct rusage usage = {.ru_nvcsw = -1};
 
-	if (sys_call2(SYS_getrusage, RUSAGE_THREAD, &usage) < 0)
-		return (struct thread_used){0};
-	return (struct thread_used){
-		.cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-			  usage.ru_utime.tv_usec + usage.ru_stime.tv_usec,
-		.pauses = usage.ru_nvcsw,
-	};
+	sys_call2(SYS_getrusage, RUSAGE_THREAD, &usage);
+	return (struct thread_used){clock_ns(CLOCK_THREAD_CPUTIME_ID), usage.ru_nvcsw};
 }
 
 void freeing_batch_came(struct thread *thread, uint64_t now_ns)
 {
 	thread->free_since_ns = now_ns;
-	if (atomic_load_explicit(&any, memory_order_relaxed))
-		thread->free_used = used_now();
+	thread->free_used = thread->free_watched ? used_now() : (struct thread_used){0};
+	thread->free_watched -= thread->free_watched > 0;
 }
 
 /* Returns true if, since the newest batch came, the thread has hardly run and never paused. */
-static bool lacked_core(const struct thread *thread)
+static bool lacked_core(struct thread *thread)
 {
 	const struct thread_used now = used_now(), *came = &thread->free_used;
 
-	return came->cpu_us > 0 && now.pauses == came->pauses &&
-	       (now.cpu_us - came->cpu_us) * 1000 <= RETURN_NS;
+	thread->free_watched = WATCHED;
+	return came->cpu_ns && now.pauses >= 0 && now.pauses == came->pauses &&
+	       now.cpu_ns - came->cpu_ns <= RETURN_NS;
 }
 
 bool freeing_begin(struct freeing *freeing, const void *address)

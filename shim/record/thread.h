@@ -233,8 +233,9 @@ struct thread {
 	/* since this time the thread has only freed memory; 0: it has done something else */
 	uint64_t free_since_ns;
 	uint64_t free_ns; /* time spent freeing memory since the newest batch came */
-	/* when the newest batch came; cpu_us 0: not known */
-	struct thread_used { int64_t cpu_us, pauses; } free_used;
+	/* when the newest batch came; cpu_ns 0: not known */
+	struct thread_used { uint64_t cpu_ns; int64_t pauses; } free_used;
+	uint32_t free_watched;	/* so many batches more get their free_used */
 	bool pins;			/* the thread receives batches for another thread */
 	struct account *account; /* NULL: none yet */
 	/* an iter() whose epoch is not recorded yet; iter_sample_ns: its choice of samples */

@@ -75,6 +75,40 @@ if __name__ == "__main__":
 """ % (2 * BATCHES)
 
 
+# Holds each batch for one step more, and before it lets go of that works for 1 ms, or lacks its core.
+FREES = """
+import multiprocessing, os, sys, time
+import torch
+from torch.utils.data import DataLoader
+def spin():
+    while True:
+        pass
+class Data:
+    def __len__(self):
+        return %d
+    def __getitem__(self, i):
+        return torch.zeros(1 << 18)
+batches = iter(DataLoader(Data(), 1, num_workers=1))
+batch = before = next(batches)
+core = {min(os.sched_getaffinity(0))}
+rival = multiprocessing.get_context("fork").Process(target=spin, daemon=True)
+if sys.argv[1] == "lacks core":
+    rival.start()
+    os.sched_setaffinity(rival.pid, core)
+    os.sched_setaffinity(0, core)
+for batch in batches:
+    begin = time.perf_counter()
+    if sys.argv[1] == "lacks core":
+        os.sched_yield()
+    while sys.argv[1] == "works" and time.perf_counter() - begin < 0.001:
+        pass
+    before = batch
+    batch = None
+if rival.pid:
+    rival.kill()
+""" % BATCHES
+
+
 def record(program, *arguments):
     """What it said, and its database."""
     folder = scratch()
@@ -133,10 +167,26 @@ def check_fetches():
     equal(sum(found), 3 * BATCHES, "by a thread that pins", found)
 
 
+def freed(how):
+    """How many batches the training let go of as its step began."""
+    _, database = record(FREES, how)
+    return sum(bool(row["free_ns"]) for row in rows(database, "SELECT free_ns FROM batch"))
+
+
+def check_freeing():
+    """What began late is the step's, unless the training has only lacked its core since then."""
+    for how, least, most in (("works", 0, BATCHES // 10), ("lacks core", BATCHES // 2, BATCHES)):
+        counts = []
+        while len(counts) < ATTEMPTS and not (counts and least <= counts[-1] <= most):
+            counts.append(freed(how))
+        check(least <= counts[-1] <= most, how, counts, "of", BATCHES)
+
+
 def main():
     need_torch()
     need_shim()
     check_fetches()
+    check_freeing()
     use_stub()
     check_sampling()
     finish()
