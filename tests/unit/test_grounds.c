@@ -260,7 +260,7 @@ Test(grounds, batches_that_are_blown_up)
 Test(grounds, clients_and_readers_that_each_sample_makes)
 {
 	struct load_facts facts = no_waits();
-	struct lines lines = {.making_share = 0.41};
+	struct lines lines = {.making_share = 0.45, .making_error = 0.04};
 	const struct cause_input input = {.loads = &TIMES, .facts = &facts, .lines = &lines};
 
 	make(NULL, NULL);
@@ -270,16 +270,16 @@ Test(grounds, clients_and_readers_that_each_sample_makes)
 		facts.wait_ns[LOAD_WAIT_SOCKET] = opens ? 0 : 0.6 * facts.load_ns;
 		facts.reopens_per_sample = opens ? 0.6 : NAN;
 		facts.opens_per_sample = 1.1;
-		lines.making_share = 0.41;
+		lines.making_share = 0.45;
 		make(NULL, NULL);
 		judge(&input);
 		cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_KEEP_OPEN, "%s",
 			     advice_names[diagnosis.advice.steps[0].id]);
-		lines.making_share = 0.39;
+		lines.making_share = 0.43;
 		make(NULL, NULL);
 		judge(&input);
 		cr_expect_not(is_advised(ADVICE_KEEP_OPEN));
-		lines.making_share = opens ? 0.41 : 0.91;
+		lines.making_share = opens ? 0.45 : 0.95;
 		facts.opens_per_sample = 1.3;
 		make(NULL, NULL);
 		judge(&input);

@@ -507,8 +507,8 @@ Test(lines, what_is_made_in_loads)
 	struct lines lines;
 
 	FIND(rows, 1, &lines);
-	cr_expect_lt(lines.making_share, 0.6);
-	cr_expect_gt(lines.making_share, 0.48);
+	cr_expect_float_eq(lines.making_share, 0.6, 1e-9);
+	cr_expect(lines.making_error > 0.05 && lines.making_error < 0.12);
 	lines_done(&lines);
 	rows[0] = (struct row){LINE_ROLE_MAIN, LINE_LOAD, 1, 60, {COLLATE, NEXT, ZIP, -1}};
 	give(&given, rows, 2);

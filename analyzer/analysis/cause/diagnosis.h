@@ -133,7 +133,7 @@ struct grounds {
 	bool is_decoded_by_all; /* each worker decodes all samples of an iterable dataset */
 	bool is_opened_by_all;  /* each worker opens all files of an iterable dataset */
 	/* share of the loads' time making connections or readers that could be kept; 0: little */
-	double making_share;
+	double making_share, making_error;
 	bool is_managed;        /* at least half of the loads' time waits for a Manager */
 	double tensors;
 	bool is_memory_short;

@@ -291,9 +291,10 @@ static bool is_making(const struct grounds *r, const struct lines *lines)
 				 facts->reopens_per_sample >=
 					 REOPENED_PART * facts->opens_per_sample;
 
-	return lines && lines->making_share >= MAKING_LEAST && !r->is_managed &&
-	       (is_reopened ||
-		(r->asked_share >= GROUNDS_OUTSIDE && lines->making_share <= MAKING_MOST));
+	const double least = lines ? lines->making_share - lines->making_error : NAN;
+
+	return least >= MAKING_LEAST && !r->is_managed &&
+	       (is_reopened || (r->asked_share >= GROUNDS_OUTSIDE && least <= MAKING_MOST));
 }
 
 /* Returns true if loads mostly compute in one of the user's functions, and decode few images. */
@@ -427,8 +428,10 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->is_own_code = is_own_code(ret, input);
 	find_small(f, input, ret);
 	ret->blown_up = find_blown_up(facts, loads);
-	if (is_making(ret, input->lines))
+	if (is_making(ret, input->lines)) {
 		ret->making_share = input->lines->making_share;
+		ret->making_error = input->lines->making_error;
+	}
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 

@@ -449,20 +449,21 @@ static void find_sampling(const struct line_samples *samples, int64_t loader_id,
 	ret->most_sampling = isnan(found.share) ? NAN : fmin(1, found.share + error);
 }
 
-/* Returns the share of the loads with a frame for which `is` is true, minus the share's error. */
-static double least_share(const struct line_samples *samples, int64_t loader_id,
-			  bool (*is)(const struct line_frame *frame))
+/* Returns the share of the loads with a frame for which `is` is true. */
+static double share_of_loads(const struct line_samples *samples, int64_t loader_id,
+			     bool (*is)(const struct line_frame *frame), double *ret_error)
 {
 	const struct phase_share found = share_of_phase(samples, loader_id, LINE_LOAD, is);
 
-	return found.share -
-	       lines_error(found.share, lines_effective_count(found.count, found.ns));
+	*ret_error = lines_error(found.share, lines_effective_count(found.count, found.ns));
+	return found.share;
 }
 
 int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *ret)
 {
 	struct piece *pieces = calloc(samples->stack_count + 1, sizeof(*pieces));
 	int r = pieces ? 0 : -ENOMEM;
+	double error;
 
 	*ret = (struct lines){0};
 	mark_around(samples);
@@ -481,8 +482,9 @@ int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *re
 			share_of_phase(samples, loader_id, LINE_RECEIVING, is_sharer).share;
 	if (r < 0)
 		return r;
-	ret->making_share = least_share(samples, loader_id, is_maker);
-	ret->single_share = least_share(samples, loader_id, is_item) -
+	ret->making_share =
+		share_of_loads(samples, loader_id, is_maker, &ret->making_error);
+	ret->single_share = share_of_loads(samples, loader_id, is_item, &error) - error -
 			    share_of_phase(samples, loader_id, LINE_LOAD, is_items).share;
 	find_sampling(samples, loader_id, ret);
 	return 0;

@@ -131,7 +131,8 @@ struct lines {
 	double asking_share;   /* share of receiving spent asking workers for file descriptors */
 	double most_sampling;  /* share of epoch starts spent choosing samples, plus its error */
 	double least_sampling; /* the same share, minus its error */
-	double making_share;   /* share of loads spent making objects, minus its error */
+	/* share of loads spent making objects, and its error */
+	double making_share, making_error;
 	double single_share;   /* share of loads spent making samples one by one, minus its error */
 	struct line_lead groups[LINE_GROUP_MAX];
 	/* Lines of threads that held the interpreter, as shares of the main thread's time. */

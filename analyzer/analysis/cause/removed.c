@@ -41,11 +41,17 @@ double removed_needless(const struct remedied *v, enum advice_id id)
 		return r->fault_share;
 	if (id == ADVICE_SHRINK_BATCH)
 		return 1 - 1 / r->blown_up;
+	if (id == ADVICE_KEEP_OPEN)
+		return fmin(1, r->making_share + r->making_error);
 	return id == ADVICE_INDEX_AT_ONCE ? 1 : 0;
 }
 
 double removed_at_least(const struct remedied *v, enum advice_id id)
 {
+	const struct grounds *r = &v->diagnosis->grounds;
+
+	if (id == ADVICE_KEEP_OPEN)
+		return r->making_share - r->making_error;
 	return id == ADVICE_INDEX_AT_ONCE ? SINGLE_LEAST : 0;
 }
 
