@@ -168,6 +168,8 @@ FAULTS = (
         "It takes 6.79 s, 37 % of the time. Also: cores that are used up, 39 % of the time.")),
     ("ideal input that is slow", "is slower", words(r"would run [\d.]+x", "would run 0.90x")),
     ("another ideal input", "its figure is", words(r"would run [\d.]+x", "would run 9.1x")),
+    ("another ideal input without workers", "its figure is", words(
+        r"would run ([\d.]+x)( to [\d.]+x)?", r"would run \1 to 99.0x")),
     ("a range that ends before it begins", "does not hold", words(
         r"( as fast)? \([\d.]+x to [\d.]+x", r"\1 (1.90x to 1.10x")),
     ("a gain outside of its range", "does not hold", words(

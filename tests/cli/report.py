@@ -22,7 +22,7 @@ KEYS = {
         "workers breakdown lines whatif advice not_useful coverage loss overhead ranks",
     "run": "path id command host start duration_s ranks frameworks",
     "stall": "ratio ci95 wait_s time_s not_ready receiving sampling epoch_start epoch_end "
-             "startup_s theta_s batches steady_batches starved_batches masked_share gain_max",
+             "startup_s theta_s batches steady_batches starved_batches masked_share gain_max gain_alone",
     "period": "batches p share phase modulated cost_s",
     "compute_period": "batches p share cost_s",
     "workers": "count prefetch_factor in_order load_mean_s load_cv rho eta needed cores",

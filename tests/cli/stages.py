@@ -111,7 +111,7 @@ def check(name, path, cause, advice, words, most=None):
     t.check("Stages of the pipeline" in whole, name, "-v has no table of stages")
     for step in found["advice"]:
         low, high = step["ci95"]
-        t.check(0 <= low <= step["gain"] <= high <= found["stall"]["gain_max"], name, "range", step)
+        t.check(0 <= low <= step["gain"] <= high <= found["stall"]["gain_alone"], name, "range", step)
     if most:
         t.check(found["advice"][0]["ci95"][1] <= most, name, "gains more than its CPU allows", found["advice"])
     return found

@@ -19,7 +19,7 @@ TIME = NUMBER + r" (?:ns|us|ms|s|min \d\d s|h \d\d min|days)"
 WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for name, words in {
     # The first line.
     "headline": r"BOUND (?:the GPU waited |the host waited )?({p}) of the time",
-    "ideal": r"With ideal input this (?:training|loop) would run ({x}) as fast",
+    "ideal": r"With ideal input this (?:training|loop) would run ({x})(?: to ({x}))? as fast",
     "lossless": r"nothing lost",
     "sure": r" Sure .*?({n}) batches, (?:({n}) records lost|nothing lost)",
     # The lines after "Why".
@@ -204,19 +204,23 @@ def check_comparisons(t):
 
 def check_gains(t):
     ideal = t.first("ideal")
-    most = value(ideal[1]) + 2 * grain(ideal[1]) if ideal else None
+    most = value(ideal[2] or ideal[1]) + 2 * grain(ideal[2] or ideal[1]) if ideal else None
     if ideal and value(ideal[1]) < 1:
         t.say("ideal input is slower:", ideal[0])
     gain_max = t.found["stall"].get("gain_max")
     if ideal and gain_max and abs(value(ideal[1]) - gain_max) > 2 * grain(ideal[1]):
         t.say("ideal input brings", ideal[1], "and its figure is", gain_max)
+    gain_alone = t.found["stall"].get("gain_alone")
+    if ideal and ideal[2] and (value(ideal[2]) <= value(ideal[1]) or not gain_alone or
+                               abs(value(ideal[2]) - gain_alone) > 2 * grain(ideal[2])):
+        t.say("ideal input brings up to", ideal[2], "and its figure is", gain_alone)
     for sentence, gain, low, high in t.all("range"):
         slack = grain(gain) + grain(low) + grain(high)
         if value(low) > value(high) or not \
                 value(low) - slack <= value(gain) <= value(high) + slack:
             t.say("a range that does not hold its gain:", sentence)
         if most and value(high) > most:
-            t.say("more than ideal input brings,", ideal[1], "is promised:", sentence)
+            t.say("more than ideal input brings,", ideal[0], "is promised:", sentence)
         if value(gain) < 1 and sentence in flat(t.screen):
             t.say("advised, and slower:", sentence)
     for sentence, low in t.all("shared"):
@@ -225,7 +229,7 @@ def check_gains(t):
     if most and not any(step["id"] in OF_STEPS for step in t.found["advice"]):
         for sentence, bound in t.all("bound"):
             if value(bound) > most:
-                t.say("more than ideal input brings,", ideal[1], "is promised:", sentence)
+                t.say("more than ideal input brings,", ideal[0], "is promised:", sentence)
     for row in t.found["whatif"]:
         waiting = row["stall_ratio"]
         if waiting is not None and not -1e-9 <= waiting <= 1 + 1e-9:

@@ -24,6 +24,8 @@ def check_account(found, say):
         say("the ratio is not wait_s / time_s", stall)
     if stall["ratio"] < 1 and abs(stall["gain_max"] * (1 - stall["ratio"]) - 1) > 1e-4:
         say("gain_max is not that of no waiting", stall)
+    if stall["gain_max"] is not None and not stall["gain_alone"] >= stall["gain_max"] * (1 - 1e-9):
+        say("gain_alone is below gain_max", stall)
 
 
 def check_verdict(found, say):
@@ -82,9 +84,9 @@ def check_advice(found, say):
         if row in useless:
             say(row, "is advised, and does not help")
         if (advice["at_most"] and advice["id"] not in STEPS and gain is not None and
-                found["stall"]["gain_max"] is not None and
-                gain > (found["stall"]["gain_max"] - 1) * (1 + TOLERANCE) + TOLERANCE):
-            say(advice["id"], "gains", gain, "of at most", found["stall"]["gain_max"] - 1)
+                found["stall"]["gain_alone"] is not None and
+                gain > (found["stall"]["gain_alone"] - 1) * (1 + TOLERANCE) + TOLERANCE):
+            say(advice["id"], "gains", gain, "of at most", found["stall"]["gain_alone"] - 1)
     if len(set(names)) != len(names) or len(set(useless)) != len(useless):
         say("something stands twice", names, useless)
 

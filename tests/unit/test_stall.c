@@ -293,6 +293,47 @@ Test(stall, refuses_where_records_were_lost)
 	cr_assert_eq(finding.missing_count, 60);
 }
 
+/* 80 batches that wait 60 ms for a load of 120 ms in one of 2 workers, and take 40 ms. */
+static void judge_beside_workers(double main_share, double load_cpu_ms, double other_cores)
+{
+	begin(2);
+	for (int i = 0; i < 80; i++)
+		add_row(0, i, 60 * MS, 40 * MS, 0);
+	series.cores = 2;
+	series.main_cores = 0.2; /* 20 ms a batch, half of the step */
+	series.main_share = main_share;
+	series.other_cores = other_cores;
+	series.load_cpu_ns = load_cpu_ms * 1e6;
+	series.load_cpu_count = 1;
+	judge();
+}
+
+/* The thread has 20 ms of CPU time and waits as long for a core: 40 ms less 20 ms remain. */
+Test(stall, ideal_input_also_frees_the_cores_of_workers)
+{
+	const double waits = 1 - 40.0 / 100;
+
+	judge_beside_workers(0.6, 120, 0.05);
+	cr_expect_float_eq(finding.gain_alone, finding.gain_max / (1 - 20 * (1 / 0.6 - 1) / 40),
+			   0.05);
+	cr_expect_float_eq(finding.stall_ratio, waits, 0.02);
+	/* Loads that work 4 ms cannot take more than that from a step. */
+	judge_beside_workers(0.6, 4, 0.05);
+	cr_expect_float_eq(finding.gain_alone, finding.gain_max / (1 - 4.0 / 40), 0.03);
+}
+
+Test(stall, ideal_input_frees_no_cores_that_workers_did_not_take)
+{
+	judge_beside_workers(0.99, 120, 0.05); /* the thread had a core whenever it wanted one */
+	cr_expect_eq(finding.gain_alone, finding.gain_max);
+	judge_beside_workers(0.6, 120, 0.5); /* other programs may have taken it */
+	cr_expect_eq(finding.gain_alone, finding.gain_max);
+	judge_beside_workers(0.6, 0.5, 0.05); /* loads only sleep */
+	cr_expect_eq(finding.gain_alone, finding.gain_max);
+	judge_beside_workers(NAN, 120, 0.05);
+	cr_expect_eq(finding.gain_alone, finding.gain_max);
+}
+
 /* What a damaged database can hold must not overflow. */
 Test(stall, absurd_values_are_survived)
 {

@@ -21,6 +21,10 @@
 #define GPU_SEEN_LEAST    0.5
 /* confidence is lower if the GPU's times are known for a smaller share of all batches */
 #define GPU_SEEN_MOST     0.95
+/* a thread that works for a smaller share of its time hardly competes for cores */
+#define LITTLE_WORK       0.15
+/* steps are said to become faster without workers only from this factor on */
+#define FASTER_LEAST      1.05
 
 struct sums {
 	struct stats_moments load;
@@ -249,6 +253,28 @@ static void set_ratios(const struct batch_series *s, struct finding *f)
 	f->gain_max = f->stall_ratio < 1 ? 1 / (1 - f->stall_ratio) : NAN;
 }
 
+/*
+ * Returns how many times as fast steps are if no worker competes with them for cores. In the run,
+ * the training's thread had a core for main_share of the time in which it could use one. Its CPU
+ * time is taken to be spread evenly over all but the waits for batches that were not ready. It
+ * waited for workers no longer than these worked. 1: hardly faster, or other programs took cores.
+ */
+static double faster_alone(const struct batch_series *s, const struct finding *f)
+{
+	const double busy_ns = f->account.time_ns * (1 - f->account.share[ACCOUNT_NOT_READY]);
+	const double cpu_ns = s->main_cores * f->account.time_ns;
+	const double load_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : 0;
+	const double waited_ns =
+		fmin(cpu_ns * (1 / s->main_share - 1), load_ns * (double)s->count);
+	double factor;
+
+	if (f->by_gpu || !(s->workers > 0) || series_has_others(s) ||
+	    !(cpu_ns >= LITTLE_WORK * busy_ns) || !(waited_ns < busy_ns - cpu_ns))
+		return 1;
+	factor = 1 / (1 - waited_ns / busy_ns);
+	return factor >= FASTER_LEAST ? factor : 1;
+}
+
 static void set_quantiles(const struct batch_series *s, const float *column, double *ret_p50_ns,
 			  double *ret_p99_ns)
 {
@@ -379,6 +405,7 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 		.trimmed_ratio = NAN,
 		.masked_share = NAN,
 		.gain_max = NAN,
+		.gain_alone = NAN,
 		.drain_ratio = NAN,
 		.demand_mean_ns = NAN,
 		.load_mean_ns = NAN,
@@ -398,6 +425,7 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 	ret->masked_share = 1 - ratio(sums.exposed_ns, sums.load_ns);
 	set_ratios(series, ret);
 	set_supply(series, ret, &sums);
+	ret->gain_alone = ret->gain_max * faster_alone(series, ret);
 	set_drain(series, ret);
 	set_quantiles(series, series->wait_ns, &ret->wait_p50_ns, &ret->wait_p99_ns);
 	set_quantiles(series, series->compute_ns, &ret->compute_p50_ns, &ret->compute_p99_ns);
@@ -410,6 +438,7 @@ void stall_judge_thread(const struct batch_series *series, const struct account 
 	finding->account = *thread;
 	finding->others_error_ns = others_error_ns;
 	set_ratios(series, finding);
+	finding->gain_alone = finding->gain_max * faster_alone(series, finding);
 	decide(series, finding);
 }
 

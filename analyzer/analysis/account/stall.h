@@ -95,6 +95,8 @@ struct finding {
 	double trimmed_ratio;
 	double masked_share;
 	double gain_max; /* throughput without any waiting / observed throughput; NAN: unbounded */
+	/* the same if also no worker took cores from the steps; gain_max if it took none */
+	double gain_alone;
 	double theta_ns; /* NAN: no step was observed */
 
 	size_t batch_count;

@@ -300,7 +300,7 @@ static double most_of(const struct finding *f, enum advice_id id)
 	if (id == ADVICE_PERSISTENT_WORKERS || id == ADVICE_CHEAPER_STARTS)
 		return gain_of(f->account.share[ACCOUNT_EPOCH_START] +
 			       f->account.share[ACCOUNT_EPOCH_END]);
-	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_max - 1;
+	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_alone - 1;
 }
 
 /* Returns true if an advice may be given without a predicted gain: most_of() bounds its gain. */
@@ -327,7 +327,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 	if (!applies(v, id))
 		return 0;
 	if (of_stage) {
-		const double most = v->finding->gain_max - 1;
+		const double most = v->finding->gain_alone - 1;
 
 		/* No gain is larger than that of ideal input. */
 		if (!isnan(of_stage->gain))
@@ -368,7 +368,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 	else if (id == ADVICE_SKIP_IN_SAMPLER)
 		ret->gain = fmin(gain_of(v->diagnosis->skipped.wait_ns /
 					 v->finding->account.time_ns),
-				 v->finding->gain_max - 1);
+				 v->finding->gain_alone - 1);
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(v->diagnosis, id)) {

@@ -278,7 +278,7 @@ static double stall_at(const struct whatif *w, int id)
 
 	if (id == WHATIF_BASELINE)
 		return w->ratio;
-	return fmax(0, 1 - (1 - w->ratio) * faster * fmax(1, w->step_factor[id]));
+	return fmax(0, 1 - (1 - w->ratio) * faster * fmax(w->least_step, w->step_factor[id]));
 }
 
 static void widen(struct whatif *w, int first, int end)
@@ -289,7 +289,6 @@ static void widen(struct whatif *w, int first, int end)
 		w->batches_per_s[id] = whole_per_s(w, w->batches_per_s[id]);
 		w->low_per_s[id] = whole_per_s(w, w->low_per_s[id]);
 		w->high_per_s[id] = whole_per_s(w, w->high_per_s[id]);
-		/* Steps may be shorter beside fewer loads. That is not counted as a gain. */
 		if (w->batches_per_s[id] > w->ceiling_per_s)
 			w->batches_per_s[id] = w->ceiling_per_s;
 		if (w->low_per_s[id] > w->batches_per_s[id])
@@ -313,7 +312,7 @@ static void add_ceiling(const struct finding *finding, struct whatif *w)
 	w->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
 	w->batches_per_s[WHATIF_SYNTHETIC] = w->batches_per_s[WHATIF_BASELINE] * finding->gain_max;
 	w->low_per_s[WHATIF_SYNTHETIC] = w->low_per_s[WHATIF_BASELINE] * finding->gain_max;
-	w->high_per_s[WHATIF_SYNTHETIC] = w->high_per_s[WHATIF_BASELINE] * finding->gain_max;
+	w->high_per_s[WHATIF_SYNTHETIC] = w->high_per_s[WHATIF_BASELINE] * finding->gain_alone;
 	w->stall_ratio[WHATIF_SYNTHETIC] = 0;
 }
 
@@ -530,7 +529,8 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	ret->core_lost = find_core_lost(&series->share, trace);
 	ret->outside_ns = 1e9 / account_per_s - 1e9 / ret->own_per_s;
 	ret->ratio = finding->stall_ratio;
-	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_max;
+	ret->least_step = finding->gain_max / finding->gain_alone;
+	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_alone;
 	predict_all(trace, ret->setups[WHATIF_BASELINE], ret);
 	r = find_ranges(trace, ret, 0, WHATIF_MAX);
 	widen(ret, 0, WHATIF_MAX);

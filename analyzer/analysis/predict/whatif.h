@@ -74,6 +74,7 @@ struct whatif {
 	double own_per_s;  /* batches a second, without time between epochs and in other loaders */
 	double outside_ns; /* mean time a batch between epochs and in other loaders */
 	double ceiling_per_s;
+	double least_step; /* steps may become as short as this part of the run's */
 	double off; /* by which share the unchanged run's replay is wrong; NAN: not replayed */
 	int32_t use_workers;
 	int32_t more_workers; /* -1: not predicted */

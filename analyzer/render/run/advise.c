@@ -136,16 +136,15 @@ static const char *whatif_words(const struct report *report, int id)
 }
 
 /* Appends the range of a predicted gain, up to that of ideal input; false: there is no range. */
-static bool add_range(const struct whatif *whatif, double low, double high, const char *assumed,
-		      char *text, size_t size)
+static bool add_range(const struct finding *finding, double low, double high,
+		      const char *assumed, char *text, size_t size)
 {
-	double most = whatif->gain[WHATIF_SYNTHETIC];
 	char words[2][UNITS_MAX];
 
 	if (isnan(low))
 		return false;
 	units_factor(words[0], 1 + low);
-	units_factor(words[1], 1 + fmin(high, most));
+	units_factor(words[1], fmin(1 + high, finding->gain_alone));
 	if (strcmp(words[0], words[1]) == 0)
 		return false;
 	page_append(text, size, " (%s to %s%s)", words[0], words[1], assumed);
@@ -156,7 +155,7 @@ static bool add_range(const struct whatif *whatif, double low, double high, cons
 static bool add_gain(const struct report *report, const struct advice *advice, const char *assumed,
 		     char *text, size_t size)
 {
-	const bool is_whole = advice->gain >= report->finding.gain_max - 1;
+	const bool is_whole = advice->gain >= report->finding.gain_alone - 1;
 
 	if (!(advice->gain >= 0))
 		return false;
@@ -164,7 +163,7 @@ static bool add_gain(const struct report *report, const struct advice *advice, c
 		    UNITS_FACTOR(1 + advice->gain),
 		    advice->is_ideal && is_whole ? " (ideal input)" : "");
 	return !advice->is_ideal &&
-	       add_range(&report->diagnosis.whatif, advice->low, advice->high, assumed, text, size);
+	       add_range(&report->finding, advice->low, advice->high, assumed, text, size);
 }
 
 static void add_steps(const struct report *report, struct outline *o)
@@ -222,8 +221,10 @@ static void add_useless(const struct report *report, struct outline *o)
 	}
 }
 
-static void add_wishes(const struct whatif *whatif, struct outline *o)
+static void add_wishes(const struct report *report, struct outline *o)
 {
+	const struct whatif *whatif = &report->diagnosis.whatif;
+
 	for (int id = WHATIF_MAX; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
 		const struct whatif_gain gain = whatif_gain_of(whatif, id);
 		char text[256] = "";
@@ -233,7 +234,7 @@ static void add_wishes(const struct whatif *whatif, struct outline *o)
 				    whatif_gap_words[whatif->gap]);
 		} else {
 			page_append(text, sizeof(text), "%s as fast", UNITS_FACTOR(1 + gain.gain));
-			add_range(whatif, gain.low, gain.high, "", text, sizeof(text));
+			add_range(&report->finding, gain.low, gain.high, "", text, sizeof(text));
 		}
 		outline_item(o, id > WHATIF_MAX ? "" : "If", "%s: %s", whatif_name(whatif, id),
 			     text);
@@ -250,7 +251,7 @@ void advise_next(const struct report *report, struct outline *o)
 	if (report->finding.starved)
 		add_useless(report, o);
 	outline_items(o, SCREEN_IF);
-	add_wishes(&report->diagnosis.whatif, o);
+	add_wishes(report, o);
 }
 
 bool advise_is_of_number(int id)

@@ -123,7 +123,12 @@ static const struct explanation PAGES[] = {
 	{"theta", "metric", "How long a wait must be to count as a stall.",
 	 "max(2 ms, 10 % of the median step); see starved."},
 	{"gain_max", "metric", "How many times as fast the run would be if it never stalled.",
-	 "1 / (1 - stall ratio): what no change of the loader can exceed."},
+	 "1 / (1 - stall ratio). Only steps that become shorter can bring more: see gain_alone."},
+	{"gain_alone", "metric",
+	 "gain_max, if also no worker took cores that the steps wanted.",
+	 "gain_max / (1 - w / b). w: how long the training's thread could have used a core and had "
+	 "none, at most the CPU time of the loads. b: its time without the waits for unfinished "
+	 "batches. It is gain_max if other programs took cores, or if the GPU's clock is used."},
 	{"queued_share", "metric", "Share of the stall time in which other batches were ready.",
 	 "Half or more, with rho < 1, is the cause head_of_line."},
 	{"load_mean", "metric", "Mean time of one load, in a worker, over steady batches.",
