@@ -197,6 +197,39 @@ print(found is module.Base.__next__, copy.copy(module.Sub.__next__) is module.Su
 print(type(module.add) is type(len), type(module.Sub.__next__) is type(functools.wraps))
 """
 
+# What a fetcher asks stands for the dataset. Its last line says whether it is another object.
+STANDS = r"""
+import copy, pickle
+from torch.utils.data import DataLoader
+class Data:
+    extra = 7
+    def __len__(self):
+        return 4
+    def __getitem__(self, at):
+        return [3, 4, 5, 6][at]
+class Many(Data):
+    def __getitems__(self, at):
+        return [self[each] for each in at]
+data = [Data(), Many()]
+iterators = [iter(DataLoader(each, batch_size=2)) for each in data]
+for iterator in iterators:
+    batch = next(iterator)
+    found = iterator._dataset_fetcher.dataset
+    print(batch, found.__class__, list(found), found[1], len(found), found.extra, next(iterator))
+    for name in ("__getitems__", "__getattr__", "__iter__", "__add__", "no_such"):
+        print(name, hasattr(found, name), name in dir(found))
+    print(copy.copy(found).extra, pickle.loads(pickle.dumps(found)).__class__)
+    found.extra = 9
+    print(found.extra)
+    for ask in (lambda: found.no_such, lambda: found["x"], lambda: found[7]):
+        try:
+            ask()
+        except Exception as error:
+            print(repr(error))
+print([each.extra for each in data], Data.extra)
+print([type(each._dataset_fetcher.dataset) is not type(data) for each, data in zip(iterators, data)])
+"""
+
 # The signal comes while our own Python code is run.
 SIGNAL = r"""
 import os, signal, sys
@@ -265,6 +298,16 @@ def check_use():
     check(out.endswith("False True\n"), "made without Python code", out)
 
 
+def check_stands():
+    bare, ours = [run([PYTHON, "-W", "ignore", "-c", STANDS], cwd=folder, env=environment(
+        preload, DLPROF_OUT=os.path.join(folder, "run.db"), DLPROF_QUIET=1))
+        for preload, folder in ((False, scratch()), (True, scratch()))]
+    equal((bare.status, ours.status, ours.err), (0, 0, ""), "stand-ins", bare.err)
+    bare, ours = bare.out.splitlines(), ours.out.splitlines()
+    equal(ours[:-1], bare[:-1], "what stands for a dataset is as the dataset")
+    equal((bare[-1], ours[-1]), ("[False, False]", "[True, True]"), "something stands for it")
+
+
 def check_signals():
     folder = scratch()
     write(folder, "torch/__init__.py", "")
@@ -282,6 +325,7 @@ def main():
     check_use()
     check_signals()
     need_torch()
+    check_stands()
     folder, packages = scratch(), scratch()
     fakes.write(packages)
     write(packages, "soundfile.py", SOUND)

@@ -245,7 +245,7 @@ def check_parts():
 # Lines of the product by folder, and what each may have. A capability that needs more raises its
 # folder's in its own commit, and says why.
 BUDGETS = {
-    "include": 1460, "shim": 27688, "shim/python": 7253, "shim/cuda": 3780, "shim/record": 4350,
+    "include": 1460, "shim": 27737, "shim/python": 7303, "shim/cuda": 3780, "shim/record": 4350,
     "analyzer/drain": 12702, "analyzer/store": 8276, "analyzer/analysis": 17353,
     "analyzer/analysis/predict": 3410, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
     "analyzer/analysis/gpu": 1139, "analyzer/render": 13704, "analyzer/render/html": 3180,

@@ -25,6 +25,23 @@ typedef struct {
 	const char *ml_doc;
 } PyMethodDef;
 
+/* CPython's slot numbers and flags of types, the same in every version. */
+enum {
+	PY_SLOT_MAP_ITEM = 5,
+	PY_SLOT_LIST_ITEM = 44,
+	PY_SLOT_CALL = 50,
+	PY_SLOT_CLEAR = 51,
+	PY_SLOT_FREE = 52,
+	PY_SLOT_GET = 54,
+	PY_SLOT_ATTRIBUTE = 58,
+	PY_SLOT_METHODS = 64,
+	PY_SLOT_REPR = 66,
+	PY_SLOT_TRAVERSE = 71,
+	PY_TYPE_IS_BASE = 1 << 10,
+	PY_TYPE_IS_COLLECTED = 1 << 14,
+	PY_TYPE_DEFAULT = 1 << 18,
+};
+
 struct py_slot {
 	int number;
 	void (*function)(void);

@@ -30,34 +30,49 @@ OFTEN PyObject *standin_make(PyObject *class, PyObject *object)
 									: NULL;
 }
 
+OFTEN PyObject *standin_inside(PyObject *standing)
+{
+	return standin_kept(standing, &object_name);
+}
+
 OFTEN PyObject *standin_original(PyObject *args)
 {
 	PyObject *standing = py.PyTuple_GetItem(args, 0);
 
-	return standing ? standin_kept(standing, &object_name) : NULL;
+	return standing ? standin_inside(standing) : NULL;
 }
 
-/* Python calls this for attributes that the stand-in lacks. */
-static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
+/* Returns an attribute of the stand-in or, if it has none of that name, of the original. */
+static PyObject *on_attribute(PyObject *self, PyObject *name)
 {
-	static struct api_name often = {"__getitems__", NULL};
-	PyObject *name = py.PyTuple_GetItem(args, 1), *found = NULL;
+	PyObject *value = py.PyObject_GenericGetAttr(self, name);
 	OWNED PyObject *object = NULL;
 
+	if (value || !py.PyErr_ExceptionMatches(*py.attribute_error))
+		return value;
 	/* Stops a recursion, in a stand-in that was copied without its state. */
-	if (name && py.PyUnicode_CompareWithASCIIString(name, object_name.text) == 0) {
-		py.PyErr_SetObject(*py.attribute_error, name);
+	if (name == api_name(&object_name))
 		return NULL;
-	}
-	if (name)
-		object = standin_original(args);
-	/* fetch() asks for this with each batch, and drops the text of what is missing. */
-	if (object && name == api_name(&often) && py.PyObject_GetOptionalAttr) {
-		if (py.PyObject_GetOptionalAttr(object, name, &found) == 0)
-			py.PyErr_SetObject(*py.attribute_error, name);
-		return found;
-	}
+	py.PyErr_Clear();
+	object = standin_inside(self);
 	return object ? py.PyObject_GetAttr(object, name) : NULL;
+}
+
+static struct api_name items_name = {"__getitems__", NULL};
+
+/* As on_attribute(), in a class without __getitems__, for which fetch() asks with each batch. */
+static PyObject *on_attribute_often(PyObject *self, PyObject *name)
+{
+	OWNED PyObject *object = NULL;
+	PyObject *found = NULL;
+
+	if (name != api_name(&items_name) || !py.PyObject_GetOptionalAttr)
+		return on_attribute(self, name);
+	object = standin_inside(self);
+	/* Raises without the text that Python would make, as fetch() drops it. */
+	if (object && py.PyObject_GetOptionalAttr(object, name, &found) == 0)
+		py.PyErr_SetObject(*py.attribute_error, name);
+	return found;
 }
 
 /* Calls the original's method `name`. */
@@ -77,7 +92,6 @@ static PyObject *on_class(PyObject *self, PyObject *args, PyObject *kwargs)
 	return object ? py.PyObject_GetAttrString(object, "__class__") : NULL;
 }
 
-static PyMethodDef attribute_method = {"__getattr__", on_attribute, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef forward_method = {"forward", on_forward, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef class_method = {"__class__", on_class, PY_VARARGS_KEYWORDS, NULL};
 
@@ -164,18 +178,48 @@ static void keep_class(PyObject *type, PyMethodDef *const *methods, PyObject *cl
 	*place = (struct known){reference, methods, class};
 }
 
+/* Is called where the stand-in is used as a sequence: by iter(), and by C code. */
+static PyObject *on_list_item(PyObject *self, ssize_t at)
+{
+	OWNED PyObject *index = py.PyLong_FromLongLong(at);
+
+	return index ? py.PyObject_GetItem(self, index) : NULL;
+}
+
+/* Makes a base with what Python calls by slots: finding an attribute and, if any, `item`. */
+static PyObject *make_base(py_wrapper item, bool has_items)
+{
+	const bool is_often = item && !has_items;
+	struct py_slot slots[] = {
+		{PY_SLOT_ATTRIBUTE,
+		 (void (*)(void))(is_often ? on_attribute_often : on_attribute)},
+		{item ? PY_SLOT_MAP_ITEM : 0, (void (*)(void))item},
+		{PY_SLOT_LIST_ITEM, (void (*)(void))on_list_item},
+		{0, NULL},
+	};
+	struct py_spec spec = {"dlprof.standin", 0, 0, PY_TYPE_IS_BASE | PY_TYPE_DEFAULT, slots};
+
+	return py.PyType_FromSpec(&spec);
+}
+
 static PyObject *make_class(const char *name, PyMethodDef *const *methods, PyObject *like)
 {
-	OWNED PyObject *dict = py.PyDict_New(), *bases = py.PyTuple_New(0);
-	OWNED PyObject *title = py.PyUnicode_FromString(name), *args = NULL;
-	bool added = dict && bases && title && add_class(dict) &&
-		     add_method(dict, &attribute_method, attribute_method.ml_name, NULL) &&
-		     (!like || add_forwarded(dict, like));
+	OWNED PyObject *dict = py.PyDict_New(), *title = py.PyUnicode_FromString(name);
+	OWNED PyObject *base = NULL, *bases = NULL, *args = NULL;
+	bool added = dict && title && add_class(dict) && (!like || add_forwarded(dict, like));
+	py_wrapper item = NULL;
 	PyObject *class = NULL;
 
-	for (; added && *methods; methods++)
-		added = add_method(dict, *methods, (*methods)->ml_name, NULL);
+	for (; added && *methods; methods++) {
+		if ((*methods)->ml_flags == STANDIN_ITEM)
+			item = (*methods)->ml_meth;
+		else
+			added = add_method(dict, *methods, (*methods)->ml_name, NULL);
+	}
 	if (added)
+		base = make_base(item, py.PyDict_GetItemString(dict, items_name.text));
+	bases = base ? py.PyTuple_Pack(1, base) : NULL;
+	if (bases)
 		args = py.PyTuple_Pack(3, title, bases, dict);
 	if (args)
 		class = py.PyObject_CallObject(py.type_type, args);

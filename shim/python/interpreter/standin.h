@@ -4,6 +4,9 @@
 
 #include "python/interpreter/api.h"
 
+/* ml_flags of a method __getitem__(self, key), which is called without a tuple or a method. */
+#define STANDIN_ITEM 0
+
 /*
  * Makes a class of stand-ins, which have `methods` (ended by NULL) and pass on the other methods of
  * the class of `like`. Returns NULL on failure.
@@ -12,7 +15,8 @@ PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject 
 
 PyObject *standin_make(PyObject *class, PyObject *object);
 
-/* Returns the original of the stand-in args[0]. NULL, with an exception: it is no stand-in. */
+/* Return the original of a stand-in, or of args[0]. NULL, with an exception: it is no stand-in. */
+PyObject *standin_inside(PyObject *standing);
 PyObject *standin_original(PyObject *args);
 
 /* Stores a value of ours in a stand-in. No attribute of the original hides it. */

@@ -127,22 +127,6 @@ static void on_free(PyObject *self)
 	py.PyObject_GC_Del(self);
 }
 
-/* CPython's slot numbers, the same in every version. */
-enum {
-	SLOT_CALL = 50,
-	SLOT_CLEAR = 51,
-	SLOT_FREE = 52,
-	SLOT_GET = 54,
-	SLOT_ATTRIBUTE = 58,
-	SLOT_METHODS = 64,
-	SLOT_REPR = 66,
-	SLOT_TRAVERSE = 71,
-};
-
-#define TYPE_IS_BASE	  (1u << 10)
-#define TYPE_IS_COLLECTED (1u << 14)
-#define TYPE_HAS_CACHE	  (1u << 18) /* Py_TPFLAGS_DEFAULT */
-
 /* A class made of this base has a __dict__ in every version of CPython. */
 static PyObject *make_base(void)
 {
@@ -153,18 +137,19 @@ static PyObject *make_base(void)
 		{NULL, NULL, 0, NULL},
 	};
 	static struct py_slot slots[] = {
-		{SLOT_CALL, (void (*)(void))on_call},
-		{SLOT_CLEAR, (void (*)(void))on_clear},
-		{SLOT_FREE, (void (*)(void))on_free},
-		{SLOT_GET, (void (*)(void))on_bind},
-		{SLOT_ATTRIBUTE, (void (*)(void))on_attribute},
-		{SLOT_REPR, (void (*)(void))on_repr},
-		{SLOT_METHODS, (void (*)(void))methods},
-		{SLOT_TRAVERSE, (void (*)(void))on_traverse},
+		{PY_SLOT_CALL, (void (*)(void))on_call},
+		{PY_SLOT_CLEAR, (void (*)(void))on_clear},
+		{PY_SLOT_FREE, (void (*)(void))on_free},
+		{PY_SLOT_GET, (void (*)(void))on_bind},
+		{PY_SLOT_ATTRIBUTE, (void (*)(void))on_attribute},
+		{PY_SLOT_REPR, (void (*)(void))on_repr},
+		{PY_SLOT_METHODS, (void (*)(void))methods},
+		{PY_SLOT_TRAVERSE, (void (*)(void))on_traverse},
 		{0, NULL},
 	};
-	static struct py_spec spec = {"builtins.function", 0, 0,
-				      TYPE_IS_BASE | TYPE_IS_COLLECTED | TYPE_HAS_CACHE, slots};
+	static struct py_spec spec = {
+		"builtins.function", 0, 0,
+		PY_TYPE_IS_BASE | PY_TYPE_IS_COLLECTED | PY_TYPE_DEFAULT, slots};
 
 	header_bytes = api_get_number(py.object_type, "__basicsize__", 0);
 	if (!header_bytes)

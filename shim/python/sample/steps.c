@@ -151,13 +151,12 @@ static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key
 	return value;
 }
 
-static OFTEN PyObject *on_item(PyObject *self, PyObject *args, PyObject *kwargs)
+static OFTEN PyObject *on_item(PyObject *self, PyObject *key)
 {
-	OWNED PyObject *object = standin_original(args);
-	PyObject *key = object ? py.PyTuple_GetItem(args, 1) : NULL;
-	const int64_t index = key ? api_number(key, 0) : 0;
+	OWNED PyObject *object = standin_inside(self);
+	const int64_t index = object ? api_number(key, 0) : 0;
 
-	return key ? sample(object, object, key, index < 0 ? 0 : (uint64_t)index) : NULL;
+	return object ? sample(object, object, key, index < 0 ? 0 : (uint64_t)index) : NULL;
 }
 
 /* __getitems__ returns a whole batch's samples. */
@@ -197,7 +196,8 @@ static PyObject *on_next(PyObject *self, PyObject *args, PyObject *kwargs)
 	return value;
 }
 
-static PyMethodDef item_method = {"__getitem__", on_item, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef item_method = {"__getitem__", (py_wrapper)(void (*)(void))on_item, STANDIN_ITEM,
+				  NULL};
 static PyMethodDef items_method = {"__getitems__", on_items, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef iter_method = {"__iter__", api_itself, PY_VARARGS_KEYWORDS, NULL};
