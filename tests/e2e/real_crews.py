@@ -23,6 +23,7 @@ PLANTED = {
 }
 ONLY = {
     "mxnet": {"threads": ({"thread_pool": 1}, ("loader_capacity",), ("more_loader_capacity",)),
+              "locked": ({"thread_pool": 1}, ("loader_capacity",), ("move_out_of_process",)),
               "alone": ({"num_workers": 0}, ("single_process",), ("use_workers",))},
     # Where its workers persist, it sleeps half a second before each epoch but the first.
     "paddle": {"persistent": ({"persistent_workers": 1}, ("loader_capacity", "epoch_start"), None),
@@ -31,7 +32,7 @@ ONLY = {
                "distributed": ({"distributed": 1}, ("loader_capacity",), ("more_loader_capacity",))},
 }
 # Of these, what is promised is tried.
-FOLLOWED = "sleep", "threads", "alone", "stream", "distributed"
+FOLLOWED = "sleep", "threads", "locked", "alone", "stream", "distributed"
 
 
 def host(framework, folder, kind, options, database=None):
@@ -39,7 +40,7 @@ def host(framework, folder, kind, options, database=None):
     env = t.environment(bool(database), DLPROF_OUT=database, DLPROF_QUIET=1, SLOW_US=15000)
     if kind == "storage":
         env["LD_PRELOAD"] = (env.get("LD_PRELOAD", "") + " " + os.environ["SLOW_READS"]).strip()
-    flaw = kind if kind in PLANTED or kind == "make" else "sleep"
+    flaw = kind if kind in PLANTED or kind in ("make", "locked") else "sleep"
     done = t.run([python, HOST, framework, folder, flaw] + ["%s=%d" % option for option in options.items()],
                  timeout=300, env=env)
     t.equal(done.status, 0, framework, kind, "exit status", done.err[-1000:])
@@ -92,6 +93,12 @@ def check(framework, folder, kind, flaw):
 
 
 def follow(framework, folder, kind, options, found, before):
+    if kind == "locked":
+        more, processes = (host(framework, folder, kind, dict(options, **change))[1][1]
+                           for change in ({"num_workers": 4}, {"thread_pool": 0}))
+        t.say(framework, kind, "followed:", before[1] / processes, "times as fast, more threads:", before[1] / more)
+        t.check(before[1] / processes > 1.4 > 1.2 > before[1] / more, framework, kind, "gain", before, processes, more)
+        return
     step = [step for step in found["advice"] if "workers" in step["text"].lower()][0]
     workers = int("".join(c for c in step["text"].split("workers")[-1 if "in all" in step["text"] else 0]
                           if c.isdigit()))

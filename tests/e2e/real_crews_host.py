@@ -7,11 +7,13 @@ sample was loaded by whom, a digest of all batches, and what the loop waited and
 import hashlib
 import os
 import sys
+import threading
 import time
 
 import numpy as np
 
 FILES, BATCH, EPOCHS, STEP_S = 128, 4, 3, .01
+LOCK = threading.Lock()  # each process has its own
 framework, folder, kind = sys.argv[1:4]
 options = {name: int(value) for name, value in (option.split("=") for option in sys.argv[4:])}
 
@@ -31,6 +33,9 @@ class Files:
         os.close(file)
         if kind == "sleep":
             time.sleep(.015)
+        elif kind == "locked":
+            with LOCK:
+                time.sleep(.008)
         elif kind == "python":
             sum(i * i for i in range(80_000))
         elif kind == "sample" and number == 17:

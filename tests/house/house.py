@@ -246,7 +246,7 @@ def check_parts():
 # folder's in its own commit, and says why.
 BUDGETS = {
     "include": 1460, "shim": 27737, "shim/python": 7303, "shim/cuda": 3780, "shim/record": 4350,
-    "analyzer/drain": 12702, "analyzer/store": 8276, "analyzer/analysis": 17353,
+    "analyzer/drain": 12702, "analyzer/store": 8276, "analyzer/analysis": 17355,
     "analyzer/analysis/predict": 3410, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
     "analyzer/analysis/gpu": 1139, "analyzer/render": 13704, "analyzer/render/html": 3180,
     "analyzer/render/jobs": 910, "analyzer/render/gate": 870, "analyzer/report": 7315,

@@ -245,3 +245,29 @@ Test(remedies, cores_that_are_short_as_the_second_cause)
 		cr_expect_eq(is_advised(ADVICE_OWN_CORES), !lacks, "%d", lacks);
 	}
 }
+
+/* Threads of a pool that wait for each other gain nothing from more threads; processes may. */
+Test(remedies, threads_that_wait_for_each_other)
+{
+	static const struct {
+		double cpu, waiting;
+		bool is_threads, is_held;
+	} rows[] = {
+		{0.1, 0.21, true, true},   {0.1, 0.19, true, false},  {0.1, 0.6, false, false},
+		{0.21, NAN, true, true},   {0.19, NAN, true, false},
+	};
+	struct load_facts facts = no_waits();
+
+	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+		struct load_times times = TIMES;
+
+		make(NULL, NULL);
+		series.load_cpu_ns = rows[k].cpu * LOADS * 100 * MS;
+		times.cpu_ns = rows[k].cpu * times.load_ns;
+		facts.wait_ns[LOAD_WAIT_THREAD] = rows[k].waiting * facts.load_ns;
+		judge(&(struct cause_input){
+			.loads = &times, .facts = &facts, .is_threads = rows[k].is_threads});
+		cr_expect_eq(is_advised(ADVICE_MOVE_OUT_OF_PROCESS), rows[k].is_held, "%zu", k);
+		cr_expect_neq(is_advised(ADVICE_MORE_LOADER_CAPACITY), rows[k].is_held, "%zu", k);
+	}
+}

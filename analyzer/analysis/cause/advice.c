@@ -110,12 +110,13 @@ static bool is_sure(const struct whatif *whatif, int row)
 					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
 }
 
-/* Returns true if workers are threads that compute: then more of them may only share the GIL. */
+/* Returns true if workers are threads that compute or wait for each other: they share the GIL. */
 static bool is_held(const struct remedied *v)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
 
-	return v->input->is_threads && r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
+	return v->input->is_threads &&
+	       fmax(r->cpu_share + r->no_core_share, r->thread_share) >= GROUNDS_CPU_LITTLE;
 }
 
 static bool is_shared(enum cause cause)

@@ -512,6 +512,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 		const struct whatif_known known = {.facts = input->facts,
 						   .flight = input->flight,
 						   .is_uneven = ret->uneven.loading > 0,
+						   .is_threads = input->is_threads,
 						   .most_sampling =
 							   most_sampling(s, f, input->lines)};
 

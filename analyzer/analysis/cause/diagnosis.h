@@ -112,7 +112,7 @@ struct grounds {
 	double cores_there;   /* number of cores that the training may use, or could at its start */
 	double loading_share;
 	double shared_per_s; /* batches a second at which all workers meet a limit; NAN: no limit */
-	double lock_share;
+	double lock_share, thread_share; /* of the loads' time: waiting for locks, for threads */
 	double asked_share; /* share of the loads' time waiting for another process or machine */
 	double piped_share; /* share of the loads' time waiting for a pipe or a program */
 	double sync_share;

@@ -385,7 +385,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	double seen_ns, piped_ns;
 
 	ret->lock_share = ret->asked_share = ret->piped_share = ret->sync_share = NAN;
-	ret->storage_share = ret->unseen_share = ret->fault_share = NAN;
+	ret->storage_share = ret->unseen_share = ret->fault_share = ret->thread_share = NAN;
 	ret->cpu_share = share_of(s->load_cpu_ns / (double)s->load_cpu_count, f->load_mean_ns);
 	if (loads && loads->load_ns > 0) {
 		seen_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
@@ -397,6 +397,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	if (!facts || !(facts->load_ns > 0))
 		return;
 	ret->lock_share = share_of(facts->wait_ns[LOAD_WAIT_LOCK], facts->load_ns);
+	ret->thread_share = share_of(facts->wait_ns[LOAD_WAIT_THREAD], facts->load_ns);
 	ret->write_share = find_writing(facts, ret->loading > 0 ? ret->loading : s->workers);
 	piped_ns = or_zero(facts->wait_ns[LOAD_WAIT_PIPE]) +
 		   (ret->write_share > 0 ? 0 : or_zero(facts->wait_ns[LOAD_WAIT_WRITE])) +

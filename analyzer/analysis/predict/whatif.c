@@ -462,10 +462,11 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 				   share_of_thread(&alone, threads, 1));
 }
 
-/* Returns for which share of their time loads wait for something other than cores and threads. */
+/* Returns for which share of their time loads wait for more than cores and threads of their own. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
-			   const struct load_facts *facts)
+			   const struct whatif_known *known)
 {
+	const struct load_facts *facts = known ? known->facts : NULL;
 	const double got = s->workers ? s->worker_share : s->main_share;
 	double cpu = NAN, ready = NAN, threads = 0, waited = NAN;
 
@@ -481,7 +482,7 @@ static double find_outside(const struct batch_series *s, const struct finding *f
 		for (int kind = 0; kind < LOAD_WAIT_MAX; kind++) {
 			double share = facts->wait_ns[kind] / facts->load_ns;
 
-			if (kind == LOAD_WAIT_THREAD)
+			if (kind == LOAD_WAIT_THREAD && !known->is_threads)
 				threads = fmax(0, share);
 			else if (!isnan(share))
 				waited = fmax(0, waited) + share;
@@ -511,7 +512,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		.needed_workers = -1,
 		.more_workers = -1,
 		.fewer_workers = -1,
-		.outside_share = find_outside(series, finding, known ? known->facts : NULL),
+		.outside_share = find_outside(series, finding, known),
 		.shared_per_s = known && known->flight ? known->flight->limit_per_s : NAN,
 		.has_fixed_workers = is_uneven || series_has_idle_workers(series),
 		.unseen_sampling = known ? known->most_sampling : 1,

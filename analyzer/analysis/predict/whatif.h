@@ -97,7 +97,7 @@ struct whatif {
 struct whatif_known {
 	const struct load_facts *facts;
 	const struct flight *flight;
-	bool is_uneven;
+	bool is_uneven, is_threads;
 	double most_sampling; /* upper limit of unseen_sampling in struct whatif */
 };
 

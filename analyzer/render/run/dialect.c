@@ -95,8 +95,8 @@ bool dialect_add_how(const struct report *report, const struct advice *advice, c
 {
 	static const char *const hows[ADVICE_MAX] = {
 		[ADVICE_MOVE_OUT_OF_PROCESS] =
-			"Its threads share one interpreter with each other and with the training; "
-			"processes do not, but send each batch through shared memory.",
+			"Its threads share one interpreter and its locks with each other and the "
+			"training; processes do not, but send each batch through shared memory.",
 		[ADVICE_LIMIT_THREADS] =
 			"Before the DataLoader is made: cv2.setNumThreads(0); in the environment: "
 			"OMP_NUM_THREADS=1.",
