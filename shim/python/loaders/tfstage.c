@@ -1,14 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "python/loaders/tfstage.h"
-
+/*
+ * tfstage.c - times the stages of tf.data's pipelines, and the kernels that they call; and the set
+ * of wrappers made from tfdata.def.
+ *
+ * A stage is an iterator. A kernel is an operation in a stage's function: only kernels made while a
+ * stage prepares its function are recorded, and so no kernels of the training.
+ */
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
+#include "batch/stage.h"
 #include "dlprof/event.h"
+#include "python/loaders/tfdata.h"
 #include "record/activate.h"
-#include "slots/import.h"
+#include "slots/elf.h"
+#include "slots/module.h"
+#include "slots/wrap.h"
+
+#define TFSTAGE_ITERATOR_NAME                                                                      \
+	"_ZN10tensorflow4data19DatasetBaseIterator16BuildTraceMeNameB5cxx11Ev"
+#define TFSTAGE_KERNEL_NAME                                                                        \
+	"_ZNK10tensorflow8OpKernel11TraceStringB5cxx11ERKNS_15OpKernelContextEb"
+
+/* Returns the function that the module around `within` imports by this name, or NULL. */
+static void *import_of(const void *within, const char *name)
+{
+	const struct module *module = module_at(within);
+	struct elf_cursor cursor = {0};
+	struct elf_module elf;
+	struct elf_slot slot;
+	uint32_t symbol;
+
+	if (!module || !module_open(module, &elf))
+		return NULL;
+	symbol = elf_find(&elf, name, elf_hash(name));
+	/* The GNU hash lists no imports, so search them one by one. */
+	for (uint32_t i = 1; !symbol && i < elf.import_limit; i++)
+		if (elf_is_import(&elf, i) && strcmp(elf_name(&elf, i), name) == 0)
+			symbol = i;
+	if (!symbol)
+		return NULL;
+	elf_want(&cursor, symbol);
+	while (elf_next_slot(&elf, &cursor, &slot))
+		if (slot.symbol == symbol)
+			return __atomic_load_n((void **)slot.address, __ATOMIC_ACQUIRE);
+	return NULL;
+}
 
 /* libstdc++'s std::string since GCC 5. */
 struct tf_string {
@@ -130,6 +171,7 @@ static bool can_drop(const void *within)
 
 static uint16_t name_iterator(const struct wrap_target *target, const struct wrap_copy *copy,
 			      const void *iterator)
+
 {
 	struct tf_string (*build)(const void *) =
 		(struct tf_string(*)(const void *))copy->helpers[0];
@@ -156,7 +198,8 @@ static uint16_t name_iterator(const struct wrap_target *target, const struct wra
 	return number;
 }
 
-RARELY bool tfstage_first(struct stage_call *call, const struct wrap_target *target,
+/* Begins the first call seen of an iterator or kernel, which it names. False: not counted. */
+RARELY static bool tfstage_first(struct stage_call *call, const struct wrap_target *target,
 			  const struct wrap_copy *copy, const void *iterator)
 {
 	const uint16_t number = name_iterator(target, copy, iterator);
@@ -169,6 +212,7 @@ RARELY bool tfstage_first(struct stage_call *call, const struct wrap_target *tar
 /* `name` is "node:Op" or "node:Op#facts#". */
 static uint16_t name_kernel(const struct wrap_target *target, const void *kernel,
 			    const void *context)
+
 {
 	static const struct stage_facts facts = {DLPROF_STAGE_KERNEL, -1, -1, -1};
 	struct tf_string (*trace)(const void *, const void *, bool) =
@@ -189,7 +233,7 @@ static uint16_t name_kernel(const struct wrap_target *target, const void *kernel
 	return number;
 }
 
-RARELY bool tfstage_first_compute(struct stage_call *call, const struct wrap_target *target,
+RARELY static bool tfstage_first_compute(struct stage_call *call, const struct wrap_target *target,
 				  const void *kernel, const void *context)
 {
 	const uint16_t number = name_kernel(target, kernel, context);
@@ -199,7 +243,7 @@ RARELY bool tfstage_first_compute(struct stage_call *call, const struct wrap_tar
 	return number;
 }
 
-bool tfstage_instantiate(struct stage_call *call)
+static bool tfstage_instantiate(struct stage_call *call)
 {
 	if (!activate_on())
 		return false;
@@ -207,7 +251,7 @@ bool tfstage_instantiate(struct stage_call *call)
 	return true;
 }
 
-void tfstage_born(const struct wrap_copy *copy, const void *kernel)
+static void tfstage_born(const struct wrap_copy *copy, const void *kernel)
 {
 	if (!stage_is_inside())
 		return;
@@ -215,3 +259,71 @@ void tfstage_born(const struct wrap_copy *copy, const void *kernel)
 		kernel_name = copy->helpers[1];
 	stage_put(kernel, STAGE_UNNAMED);
 }
+
+static bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
+				const struct wrap_copy *copy, const void *iterator)
+
+{
+	if (!activate_on())
+		return false;
+	if (unlikely(!stage_begin(call, iterator)))
+		return tfstage_first(call, target, copy, iterator);
+	return true;
+}
+
+/* Returns false if stage_end() need not follow. */
+static bool tfstage_compute(struct stage_call *call, const struct wrap_target *target,
+				   const void *kernel, const void *context)
+
+{
+	const uint16_t number = activate_on() ? stage_begin_leaf(call, kernel) : STAGE_NONE;
+
+	if (unlikely(number == STAGE_UNNAMED))
+		return tfstage_first_compute(call, target, kernel, context);
+	return number;
+}
+
+/* absl::Time, passed by value. */
+struct tf_time {
+	uint64_t high;
+	uint32_t low;
+};
+
+#define BEGIN         activate_on()
+#define END_MADE      tfdata_made(handle)
+#define END_ASKED     tfdata_asked(handle)
+#define END_WAITED    tfdata_waited(wait_us)
+#define END_FETCHED   tfdata_fetched(bytes)
+#define BEGIN_DROPPED , (begin_ns = activate_on() ? clock_now_ns() : 0) != 0
+#define END_DROPPED   tfdata_dropped(begin_ns)
+
+/* GONE: an object that is destroyed is forgotten, since another may get its address. */
+#define BEGIN_NEXT        , tfstage_next(&call, target, copy, object)
+#define JUMPS_NEXT        , true
+#define END_NEXT          stage_end(&call, !*end)
+#define BEGIN_INSTANTIATE , tfstage_instantiate(&call)
+#define END_INSTANTIATE   stage_end(&call, false)
+#define BEGIN_COMPUTE     , tfstage_compute(&call, target, object, context)
+#define JUMPS_COMPUTE     , true
+#define END_COMPUTE       stage_end(&call, true)
+#define END_BORN          tfstage_born(copy, object)
+#define BEGIN_GONE        , (stage_forget(object), false)
+#define JUMPS_GONE        , true
+#define END_GONE
+
+enum { TFDATA, TFSTAGE };
+
+static const struct wrap_library libraries[] = {
+	[TFDATA] = {.mark = NULL},
+	[TFSTAGE] = {.helpers = {TFSTAGE_ITERATOR_NAME, TFSTAGE_KERNEL_NAME}},
+};
+
+#define WRAP_ROWS        "python/loaders/tfdata.def"
+#define WRAP_SET         tfdata_slots
+#define WRAP_LIBRARIES   libraries
+#define WRAP_LIBRARY(id) id
+#define WRAP_STATE                                                                                 \
+	struct stage_call call __attribute__((unused));                                            \
+	uint64_t begin_ns __attribute__((unused))
+#define WRAP_REACHED NULL
+#include "slots/wrap_rows.h"
