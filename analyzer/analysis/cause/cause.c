@@ -467,16 +467,16 @@ static double most_sampling(const struct batch_series *s, const struct finding *
 			    const struct lines *lines)
 {
 	const double setup_ns = later_setup_ns(s);
-	double most_ns;
+	const double most_ns =
+		lines ? lines->most_sampling * f->own.part_ns[ACCOUNT_EPOCH_START] : NAN;
 
-	most_ns = lines ? lines->most_sampling * f->own.part_ns[ACCOUNT_EPOCH_START] : NAN;
 	return most_ns < setup_ns ? most_ns / setup_ns : 1;
 }
 
-static int find(const struct batch_series *s, const struct finding *f,
-		const struct cause_input *input, bool advises, struct diagnosis *ret)
+int cause_find(const struct batch_series *s, const struct finding *f,
+	       const struct cause_input *input, struct diagnosis *ret)
 {
-	const bool predicts = advises || (input && f->starved && has_many_workers(s));
+	const bool advises = !input || !input->is_bare;
 	const struct split_periods periods = {&ret->wait, &ret->load};
 	static const struct cause_input nothing;
 	float *others = NULL;
@@ -508,7 +508,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 	ret->cpu_share = cpu_share(s, f, input->facts);
 	grounds_find(s, f, input, &ret->grounds);
 	find_stages(s, f, input->stages, &ret->stages);
-	if (predicts) {
+	if (advises || (f->starved && has_many_workers(s))) {
 		const struct whatif_known known = {.facts = input->facts,
 						   .flight = input->flight,
 						   .is_uneven = ret->uneven.loading > 0,
@@ -529,16 +529,4 @@ static int find(const struct batch_series *s, const struct finding *f,
 	if (ret->cause == CAUSE_TOO_MANY_WORKERS && ret->whatif.gap != WHATIF_GAP_NONE)
 		ret->whatif.fewer_workers = (int32_t)ceil(s->cores);
 	return r < 0 || !advises ? r : advice_give(s, f, input, ret);
-}
-
-int cause_find(const struct batch_series *s, const struct finding *f,
-	       const struct cause_input *input, struct diagnosis *ret)
-{
-	return find(s, f, input, true, ret);
-}
-
-int cause_find_bare(const struct batch_series *s, const struct finding *f,
-		    const struct cause_input *input, struct diagnosis *ret)
-{
-	return find(s, f, input, false, ret);
 }

@@ -18,9 +18,5 @@
 int cause_find(const struct batch_series *series, const struct finding *finding,
 	       const struct cause_input *input, struct diagnosis *ret);
 
-/* Does the same without advice, and replays only settings that decide between causes. */
-int cause_find_bare(const struct batch_series *series, const struct finding *finding,
-		    const struct cause_input *input, struct diagnosis *ret);
-
 /* Names in JSON; NULL for CAUSE_UNKNOWN. */
 extern const char *const cause_names[CAUSE_MAX];

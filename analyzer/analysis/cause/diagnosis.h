@@ -195,4 +195,5 @@ struct cause_input {
 	unsigned lacks; /* settings that the loader does not have: bits of enum loader_option */
 	bool is_threads;
 	bool has_gpu; /* a GPU is used, so a line of code may only be waiting for it */
+	bool is_bare; /* no advice; only settings that decide between causes are replayed */
 };

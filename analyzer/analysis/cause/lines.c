@@ -374,47 +374,21 @@ static int find_within(const struct line_samples *samples, int64_t loader_id,
 	return lead(samples, pieces, count, &ret->within);
 }
 
-static bool is_sharer(const struct line_frame *frame)
-{
-	return frame->is_sharer;
-}
-
-static bool is_sampler(const struct line_frame *frame)
-{
-	return frame->is_sampler;
-}
-
-static bool is_item(const struct line_frame *frame)
-{
-	return frame->is_item;
-}
-
-static bool is_items(const struct line_frame *frame)
-{
-	return frame->is_items;
-}
-
-static bool is_maker(const struct line_frame *frame)
-{
-	return frame->is_maker;
-}
-
 struct phase_share {
-	double share, ns;
-	int64_t count;
+	double share, error;
 };
 
 /*
- * Returns the share of a phase's stack samples that have a frame for which `is` is true; for
- * LINE_LOAD in all loading threads, else in the training's thread. NAN: too few samples.
+ * Returns the share of a phase's stack samples that have a frame which does `does`; for LINE_LOAD
+ * in all loading threads, else in the training's thread. NAN: too few samples.
  */
 static struct phase_share share_of_phase(const struct line_samples *samples, int64_t loader_id,
-					 enum line_phase phase,
-					 bool (*is)(const struct line_frame *frame))
+					 enum line_phase phase, enum line_does does)
 {
 	const struct line_filter filter = lines_filter(samples, loader_id, group_of[phase]);
 	struct phase_share ret = {.share = NAN};
-	double found_ns = 0;
+	double found_ns = 0, ns = 0;
+	int64_t count = 0;
 
 	for (size_t i = 0; i < samples->stack_count; i++) {
 		const struct line_stack *stack = &samples->stacks[i];
@@ -428,42 +402,22 @@ static struct phase_share share_of_phase(const struct line_samples *samples, int
 		if (phase == LINE_LOAD && stack->role == LINE_ROLE_MAIN)
 			depth = within_loader(samples, stack);
 		for (size_t k = 0; k < depth && !found; k++)
-			found = is(&samples->frames[stack->frames[k]]);
-		ret.count += stack->count;
-		ret.ns += (double)stack->ns;
+			found = samples->frames[stack->frames[k]].does & does;
+		count += stack->count;
+		ns += (double)stack->ns;
 		found_ns += found ? (double)stack->ns : 0;
 	}
-	if (ret.count >= NAMED_COUNT && ret.ns > 0)
-		ret.share = found_ns / ret.ns;
+	if (count >= NAMED_COUNT && ns > 0)
+		ret.share = found_ns / ns;
+	ret.error = lines_error(ret.share, lines_effective_count(count, ns));
 	return ret;
-}
-
-static void find_sampling(const struct line_samples *samples, int64_t loader_id, struct lines *ret)
-{
-	const struct phase_share found =
-		share_of_phase(samples, loader_id, LINE_EPOCH_START, is_sampler);
-	const double error =
-		lines_error(found.share, lines_effective_count(found.count, found.ns));
-
-	ret->least_sampling = found.share - error;
-	ret->most_sampling = isnan(found.share) ? NAN : fmin(1, found.share + error);
-}
-
-/* Returns the share of the loads with a frame for which `is` is true. */
-static double share_of_loads(const struct line_samples *samples, int64_t loader_id,
-			     bool (*is)(const struct line_frame *frame), double *ret_error)
-{
-	const struct phase_share found = share_of_phase(samples, loader_id, LINE_LOAD, is);
-
-	*ret_error = lines_error(found.share, lines_effective_count(found.count, found.ns));
-	return found.share;
 }
 
 int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *ret)
 {
 	struct piece *pieces = calloc(samples->stack_count + 1, sizeof(*pieces));
+	struct phase_share sampling, making, single;
 	int r = pieces ? 0 : -ENOMEM;
-	double error;
 
 	*ret = (struct lines){0};
 	mark_around(samples);
@@ -475,18 +429,20 @@ int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *re
 	if (r == 0)
 		r = find_within(samples, loader_id, pieces, ret);
 	free(pieces);
-	if (r < 0)
+	if (r < 0) {
 		lines_done(ret);
-	else
-		ret->asking_share =
-			share_of_phase(samples, loader_id, LINE_RECEIVING, is_sharer).share;
-	if (r < 0)
 		return r;
-	ret->making_share =
-		share_of_loads(samples, loader_id, is_maker, &ret->making_error);
-	ret->single_share = share_of_loads(samples, loader_id, is_item, &error) - error -
-			    share_of_phase(samples, loader_id, LINE_LOAD, is_items).share;
-	find_sampling(samples, loader_id, ret);
+	}
+	sampling = share_of_phase(samples, loader_id, LINE_EPOCH_START, LINE_CHOOSES);
+	making = share_of_phase(samples, loader_id, LINE_LOAD, LINE_MAKES);
+	single = share_of_phase(samples, loader_id, LINE_LOAD, LINE_GETS_ITEM);
+	ret->asking_share = share_of_phase(samples, loader_id, LINE_RECEIVING, LINE_SHARES).share;
+	ret->making_share = making.share;
+	ret->making_error = making.error;
+	ret->single_share = single.share - single.error -
+			    share_of_phase(samples, loader_id, LINE_LOAD, LINE_GETS_ITEMS).share;
+	ret->least_sampling = sampling.share - sampling.error;
+	ret->most_sampling = isnan(sampling.share) ? NAN : fmin(1, sampling.share + sampling.error);
 	return 0;
 }
 

@@ -61,13 +61,18 @@ struct line_frame {
 	bool is_iterator;
 	/* the line calls a library that runs the loop over batches: trainer.fit(); lines_find() */
 	bool is_around;
-	bool is_queue;   /* the function is get() of a multiprocessing queue */
-	bool is_sharer;  /* the function is in multiprocessing.resource_sharer */
-	bool is_sampler; /* the function belongs to PyTorch's loader and chooses samples */
-	bool is_waiter;  /* the function belongs to PyTorch's loader, or waits for it */
-	bool is_maker;   /* lines_is_maker() */
-	bool is_item;    /* the function is __getitem__(), which makes one sample or several */
-	bool is_items;   /* the function is __getitems__() of a dataset that makes whole batches */
+	bool is_queue;  /* the function is get() of a multiprocessing queue */
+	bool is_waiter; /* the function belongs to PyTorch's loader, or waits for it */
+	unsigned does;  /* bits of enum line_does */
+};
+
+/* What a function is that is recognised by its name and file. */
+enum line_does {
+	LINE_SHARES = 1,      /* it is in multiprocessing.resource_sharer */
+	LINE_CHOOSES = 2,     /* it belongs to PyTorch's loader and chooses samples */
+	LINE_MAKES = 4,       /* lines_is_maker() */
+	LINE_GETS_ITEM = 8,   /* __getitem__(), which makes one sample or several */
+	LINE_GETS_ITEMS = 16, /* __getitems__() of a dataset that makes whole batches */
 };
 
 struct line_stack {

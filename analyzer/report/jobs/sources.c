@@ -168,7 +168,8 @@ static int find_cause(const struct rank_look *look, const struct load_totals *to
 
 	/* If the rank does not starve, only its waits decide the cause. */
 	if (!look->row->finding.starved)
-		return cause_find_bare(look->series, &look->row->finding, NULL, ret);
+		return cause_find(look->series, &look->row->finding,
+				  &(struct cause_input){.is_bare = true}, ret);
 	r = load_facts_read(look->db, &all, &facts);
 	if (r == 0)
 		r = lines_read(look->db, &stacks);

@@ -28,9 +28,6 @@ static int find_flight(struct db *db, const struct why_input *input, struct flig
 static int find(struct db *db, const struct why_input *input, const struct stages *stages,
 		bool advises, struct diagnosis *ret)
 {
-	int (*judge)(const struct batch_series *, const struct finding *,
-		     const struct cause_input *, struct diagnosis *) =
-		advises ? cause_find : cause_find_bare;
 	const struct load_times loads = batch_totals_times(input->totals);
 	struct slow_sample samples[WHY_SAMPLES];
 	struct slow_work work = {0};
@@ -47,6 +44,7 @@ static int find(struct db *db, const struct why_input *input, const struct stage
 		.has_gpu = input->has_gpu,
 		.lacks = input->lacks,
 		.is_threads = input->is_threads,
+		.is_bare = !advises,
 	};
 	int r = find_flight(db, input, &flight);
 
@@ -56,12 +54,12 @@ static int find(struct db *db, const struct why_input *input, const struct stage
 			(double)input->samples->items[i].count,
 		};
 	if (r == 0)
-		r = judge(input->series, input->finding, &known, ret);
+		r = cause_find(input->series, input->finding, &known, ret);
 	if (r < 0 || (!ret->slow.count && !ret->slow.every))
 		return r;
 	known.work = &work;
 	r = batch_reads(db, input->filter, SLOW_WORKERS, work.loads, work.bytes);
-	return r < 0 ? r : judge(input->series, input->finding, &known, ret);
+	return r < 0 ? r : cause_find(input->series, input->finding, &known, ret);
 }
 
 int why_find(struct db *db, const struct why_input *input, bool advises, struct diagnosis *ret)

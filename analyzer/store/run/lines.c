@@ -57,13 +57,25 @@ static bool is_waiter(const char *file)
 	return false;
 }
 
-/* Returns true for functions in which PyTorch's loader calls iter() or next() of a sampler. */
-static bool is_sampler(const char *file, const char *function)
+static unsigned does(const char *file, const char *function, bool is_waiter)
 {
-	return strstr(file, "torch/utils/data/dataloader.py") &&
-	       (strcmp(lines_bare_name(function), "_next_index") == 0 ||
-		strcmp(function, "_BaseDataLoaderIter._reset") == 0 ||
-		strcmp(function, "_BaseDataLoaderIter.__init__") == 0);
+	const char *name = lines_bare_name(function);
+	unsigned does = strstr(file, "/multiprocessing/resource_sharer.py") ? LINE_SHARES : 0;
+
+	/* In these functions PyTorch's loader calls iter() or next() of a sampler. */
+	if (strstr(file, "torch/utils/data/dataloader.py") &&
+	    (strcmp(name, "_next_index") == 0 ||
+	     strcmp(function, "_BaseDataLoaderIter._reset") == 0 ||
+	     strcmp(function, "_BaseDataLoaderIter.__init__") == 0))
+		does |= LINE_CHOOSES;
+	if (!is_waiter && lines_is_maker(function) && !strstr(file, "/subprocess.py"))
+		does |= LINE_MAKES;
+	if (strcmp(name, "__getitem__") == 0)
+		does |= LINE_GETS_ITEM;
+	/* PyTorch's own one, of Subset, asks most datasets for each sample. */
+	if (strcmp(name, "__getitems__") == 0 && !strstr(file, "/torch/utils/data/"))
+		does |= LINE_GETS_ITEMS;
+	return does;
 }
 
 static int read_frames(struct db *db, struct reader *reader)
@@ -79,16 +91,9 @@ static int read_frames(struct db *db, struct reader *reader)
 
 		frame->is_own = file && lines_is_own(file);
 		frame->is_iterator = !frame->is_own && function && lines_is_iterator(function);
-		frame->is_sharer = file && strstr(file, "/multiprocessing/resource_sharer.py");
 		frame->is_waiter = file && !frame->is_own && is_waiter(file);
-		frame->is_sampler = file && function && is_sampler(file, function);
-		frame->is_maker = function && !frame->is_waiter && lines_is_maker(function) &&
-				  !(file && strstr(file, "/subprocess.py"));
-		frame->is_item = function && strcmp(lines_bare_name(function), "__getitem__") == 0;
-		/* PyTorch's own one, of Subset, asks most datasets for each sample. */
-		frame->is_items = function && !(file && strstr(file, "/torch/utils/data/")) &&
-				  strcmp(lines_bare_name(function), "__getitems__") == 0;
 		frame->is_queue = !frame->is_own && file && function && is_queue(file, function);
+		frame->does = does(file ? file : "", function ? function : "", frame->is_waiter);
 		frame->line = rows_time(stmt, 3) == UNKNOWN ? 0 : rows_time(stmt, 3);
 		r = rows_copy(stmt, 1, REDACT_FILE, &frame->file);
 		if (r == 0)
