@@ -8,7 +8,6 @@
 
 #include "drain/drain.h"
 #include "drain/segments/folder.h"
-#include "drain/segments/link.h"
 #include "drain/database/home.h"
 #include "drain/segments/segment.h"
 #include "store/database/db_open.h"

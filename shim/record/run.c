@@ -12,7 +12,6 @@
 #include "base/guard.h"
 #include "base/log.h"
 #include "base/note.h"
-#include "base/permit.h"
 #include "base/process.h"
 #include "base/spawn.h"
 #include "base/sys.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "decode/table.h"
+#include "decode/unit.h"
 
 #define ROW_WIDTH  300
 #define ROW_HEIGHT 200

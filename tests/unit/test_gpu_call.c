@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "analysis/gpu/gpu_call.h"
+#include "analysis/gpu/gpu_step.h"
 
 #define TRAINING 100
 #define HELPER   ((1u << DLPROF_GPU_ID_BITS) - 1) /* the largest id that a thread can have */

@@ -53,9 +53,10 @@ struct account_wait account_divide(int64_t workers, double wait_ns, double hando
 	return parts;
 }
 
-static void add_part(struct account *a, enum account_part part, double ns)
+/* Adds to a sum that is NAN as long as nothing was added. */
+static void add_known(double *sum_ns, double ns)
 {
-	a->part_ns[part] = isnan(a->part_ns[part]) ? ns : a->part_ns[part] + ns;
+	*sum_ns = isnan(*sum_ns) ? ns : *sum_ns + ns;
 }
 
 static void add_batch(struct account *a, const struct view *view, const struct series_place *at,
@@ -88,7 +89,7 @@ static void add_batch(struct account *a, const struct view *view, const struct s
 	a->part_ns[ACCOUNT_RECEIVING] += parts.receiving_ns * share;
 	a->part_ns[ACCOUNT_NOT_READY] += parts.not_ready_ns * share;
 	if (!isnan(parts.sampling_ns))
-		add_part(a, ACCOUNT_SAMPLING, parts.sampling_ns * share);
+		add_known(&a->part_ns[ACCOUNT_SAMPLING], parts.sampling_ns * share);
 }
 
 static void add_epoch(struct account *a, enum account_part part, double ns)
@@ -99,19 +100,6 @@ static void add_epoch(struct account *a, enum account_part part, double ns)
 	a->wait_ns += ns;
 }
 
-static void add_startup(struct account *a, double ns)
-{
-	if (ns >= 0)
-		a->startup_ns = isnan(a->startup_ns) ? ns : a->startup_ns + ns;
-}
-
-static void add_start_sampling(struct account *a, const struct series_epoch *e)
-{
-	const double ns = fmin((double)e->sample_ns, (double)e->setup_ns);
-
-	if (e->sample_ns >= 0 && e->setup_ns >= 0)
-		a->start_sampling_ns = isnan(a->start_sampling_ns) ? ns : a->start_sampling_ns + ns;
-}
 
 static bool is_within(int64_t ns, const struct account_span *span)
 {
@@ -142,11 +130,15 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 		       const struct account_span *span)
 {
 	for (size_t i = 0; i < s->epoch_count; i++) {
+		const double setup_ns = (double)s->epochs[i].setup_ns;
+		const double sample_ns = (double)s->epochs[i].sample_ns;
+
 		if (counts_start(s, i, span)) {
-			add_epoch(a, ACCOUNT_EPOCH_START, (double)s->epochs[i].setup_ns);
-			add_start_sampling(a, &s->epochs[i]);
-		} else if (i == 0 && !begins_after(s, i, span)) {
-			add_startup(a, (double)s->epochs[i].setup_ns);
+			add_epoch(a, ACCOUNT_EPOCH_START, setup_ns);
+			if (sample_ns >= 0 && setup_ns >= 0)
+				add_known(&a->start_sampling_ns, fmin(sample_ns, setup_ns));
+		} else if (i == 0 && !begins_after(s, i, span) && setup_ns >= 0) {
+			add_known(&a->startup_ns, setup_ns);
 		}
 		if (counts_end(s, i, span))
 			add_epoch(a, ACCOUNT_EPOCH_END, (double)s->epochs[i].stop_ns);
@@ -193,7 +185,7 @@ void account_add(struct account *thread, const struct batch_series *s, bool by_g
 			  (at.i == 0 && !is_inside) || (at.next == s->count && is_cut));
 	add_epochs(thread, s, span);
 	if (!is_inside && s->count && series_has(s->wait_ns, 0))
-		add_startup(thread, (double)s->wait_ns[0]);
+		add_known(&thread->startup_ns, (double)s->wait_ns[0]);
 }
 
 static void set_ratio(struct account *a)

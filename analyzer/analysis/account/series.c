@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
+
 #define FIRST_CAPACITY 1024
-#define FIRST_RUNS     16
 #define LONGEST_NS     1e19f
 /* a worker counts as loading if it makes at least this share of the busiest worker's loads */
 #define LOADING_LEAST  0.05
@@ -92,21 +93,14 @@ static int put_time(struct batch_series *series, float **column, int64_t value)
 
 static int put_ordinal(struct batch_series *series, int32_t epoch, int32_t batch)
 {
-	const struct series_run *last;
-	size_t capacity;
+	const struct series_run *last =
+		series->run_count ? &series->runs[series->run_count - 1] : NULL;
 
-	if (series->run_count) {
-		last = &series->runs[series->run_count - 1];
-		if (epoch == last->epoch &&
-		    batch == last->batch + (int64_t)(series->count - last->begin))
-			return 0;
-	}
-	if (series->run_count == series->run_capacity) {
-		capacity = series->run_capacity ? series->run_capacity * 2 : FIRST_RUNS;
-		if (grow_column(&series->runs, true, sizeof(*series->runs), capacity) < 0)
-			return -ENOMEM;
-		series->run_capacity = capacity;
-	}
+	if (last && epoch == last->epoch &&
+	    batch == last->batch + (int64_t)(series->count - last->begin))
+		return 0;
+	if (!ARRAY_GROW(series->runs, series->run_count))
+		return -ENOMEM;
 	series->runs[series->run_count++] =
 		(struct series_run){.begin = series->count, .epoch = epoch, .batch = batch};
 	return 0;
@@ -159,15 +153,8 @@ int series_append(struct batch_series *series, const struct batch_row *row)
 
 int series_add_epoch(struct batch_series *series, const struct series_epoch *epoch)
 {
-	size_t count = series->epoch_count;
-
-	/* The capacity is a power of two, so the array is full when the count is a power of two. */
-	if (!(count & (count - 1))) {
-		size_t capacity = count ? 2 * count : 1;
-
-		if (grow_column(&series->epochs, true, sizeof(*series->epochs), capacity) < 0)
-			return -ENOMEM;
-	}
+	if (!ARRAY_GROW(series->epochs, series->epoch_count))
+		return -ENOMEM;
 	series->epochs[series->epoch_count++] = *epoch;
 	return 0;
 }
@@ -357,4 +344,49 @@ void series_done(struct batch_series *series)
 	free(series->state);
 	free(series->runs);
 	series_init(series);
+}
+
+struct bar bar_of(const struct batch_series *s, size_t begin, size_t end)
+{
+	struct bar bar = {.begin = begin, .end = end};
+	const float *rest = s->compute_ns ? s->compute_ns : s->step_ns;
+	size_t count = 0, busy_count = 0, i;
+
+	for (i = begin; i < end; i++) {
+		double wait = series_time(s->wait_ns, i), compute = series_time(rest, i);
+
+		/* The last batch of an epoch has a wait but no step; it still counts. */
+		if (!series_has(s->wait_ns, i) && !series_has(rest, i))
+			continue;
+		bar.wait_ns += wait;
+		bar.compute_ns += compute;
+		bar.most_ns = fmax(bar.most_ns, wait + compute);
+		count++;
+		if (series_has(s->gpu_busy_ns, i)) {
+			bar.busy_ns += (double)s->gpu_busy_ns[i];
+			busy_count++;
+		}
+	}
+	bar.wait_ns = count ? bar.wait_ns / (double)count : NAN;
+	bar.compute_ns = count ? bar.compute_ns / (double)count : NAN;
+	bar.busy_ns = busy_count ? bar.busy_ns / (double)busy_count : NAN;
+	return bar;
+}
+
+int bars_of(const struct batch_series *s, size_t most, struct bar **ret, size_t *ret_count)
+{
+	size_t each = (s->count + most - 1) / most, count, i;
+
+	*ret = NULL;
+	*ret_count = 0;
+	if (!s->count)
+		return 0;
+	count = (s->count + each - 1) / each;
+	*ret = malloc(count * sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	*ret_count = count;
+	for (i = 0; i < count; i++)
+		(*ret)[i] = bar_of(s, i * each, i + 1 < count ? (i + 1) * each : s->count);
+	return 0;
 }

@@ -82,7 +82,6 @@ struct batch_series {
 	uint8_t *state;
 	struct series_run *runs;
 	size_t run_count;
-	size_t run_capacity;
 	struct series_epoch *epochs; /* sorted by epoch */
 	size_t epoch_count;
 	bool is_part;          /* the series does not begin with the loader's first batch */
@@ -229,3 +228,15 @@ static inline size_t series_next_epoch(const struct batch_series *series, size_t
 		;
 	return run;
 }
+
+struct bar {
+	double wait_ns, compute_ns, busy_ns; /* means over the bar's batches; NAN: unknown */
+	double most_ns;
+	size_t begin, end; /* indexes in the series */
+};
+
+/* Sums up batches `begin` to `end` - 1. If wait and compute are unknown, compute_ns is the step. */
+struct bar bar_of(const struct batch_series *series, size_t begin, size_t end);
+
+/* Divides the series into at most `most` bars. The caller frees *ret. */
+int bars_of(const struct batch_series *series, size_t most, struct bar **ret, size_t *ret_count);

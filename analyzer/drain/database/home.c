@@ -16,7 +16,6 @@
 #include "dlprof/units.h"
 #include "drain/base/now.h"
 #include "drain/segments/folder.h"
-#include "drain/segments/link.h"
 #include "drain/segments/trust.h"
 #include "store/database/copy.h"
 #include "store/database/db_open.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/gpu/gpu_call.h"
+#include "analysis/gpu/gpu_step.h"
 
 struct view {
 	const struct gpu_batch *batch;

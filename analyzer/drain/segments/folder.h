@@ -69,3 +69,11 @@ bool folder_has_root(const char *path);
 
 /* Returns true if processes record into the folder. Does not need the lock. */
 bool folder_is_recorded_into(const char *path);
+
+/*
+ * Finds the target of the link "DATABASE-segments": the folder of an unfinished run. -ENOENT: there
+ * is no link; -EPERM: another user made it.
+ */
+int link_find(const char *database, char *path, size_t size);
+
+void link_remove(const char *database, const char *path);

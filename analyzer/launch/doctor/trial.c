@@ -9,7 +9,7 @@
 
 #include "drain/database/home.h"
 #include "drain/drain.h"
-#include "drain/segments/link.h"
+#include "drain/segments/folder.h"
 #include "launch/cmd.h"
 #include "launch/doctor/child.h"
 #include "launch/runs.h"

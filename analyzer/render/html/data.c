@@ -13,9 +13,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/account/bar.h"
-#include "render/html/put.h"
+#include "analysis/account/series.h"
 #include "render/form/jsonw.h"
+#include "render/html/put.h"
 
 #define SCALE    1500
 #define NO_TIME  65535

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timeline.c - shows wait and compute over the whole run: a table, and where time.js draws. */
-#include "analysis/account/bar.h"
+#include "analysis/account/series.h"
 #include "render/html/put.h"
 
 #define TABLE_ROWS 24

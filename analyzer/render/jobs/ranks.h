@@ -2,7 +2,7 @@
 /* ranks.h - shows a job's verdict, and a row for each rank. Nothing is decided here. */
 #pragma once
 
-#include "analysis/account/bar.h"
+#include "analysis/account/series.h"
 #include "analysis/ranks/rank.h"
 #include "render/form/outline.h"
 #include "render/run/ended.h"
