@@ -48,16 +48,25 @@ static void list_keys(char text[MOST_KEYS])
 			 KEYS[i].name, KEYS[i].takes);
 }
 
-static bool take_whole(const struct key *key, const char *value, size_t length, int32_t *ret)
+static bool take_number(int64_t *ret, const char *text, const char *end)
 {
 	char *stop;
-	long number;
 
-	if (*value < '0' || *value > '9')
+	if (*text < '0' || *text > '9')
 		return false;
-	number = strtol(value, &stop, 10);
+	errno = 0;
+	*ret = strtoll(text, &stop, 10);
+	return !errno && stop == end;
+}
+
+static bool take_whole(const struct key *key, const char *value, size_t length, int32_t *ret)
+{
+	int64_t number;
+
+	if (!take_number(&number, value, value + length))
+		return false;
 	*ret = (int32_t)number;
-	return stop == value + length && number >= key->least && number <= key->most;
+	return number >= key->least && number <= key->most;
 }
 
 static bool take_flag(const char *value, size_t length, int32_t *ret)
@@ -78,7 +87,6 @@ static bool take_factor(const char *value, size_t length, double *ret)
 
 static bool take_value(const struct key *key, const char *value, size_t length,
 		       struct whatif_wish *ret)
-
 {
 	void *at = (char *)ret + key->offset;
 
@@ -90,7 +98,6 @@ static bool take_value(const struct key *key, const char *value, size_t length,
 /* Reads one KEY=VALUE of `length` characters into *ret. */
 static bool take(const char *text, size_t length, struct whatif_wish *ret, char *problem,
 		 size_t size)
-
 {
 	const char *equals = memchr(text, '=', length);
 	size_t name_length = equals ? (size_t)(equals - text) : length;
@@ -232,17 +239,6 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			  "a name it lists the queries and the tables that they read; sql tables "
 			  "prints the statements that make these."},
 };
-
-static bool take_number(int64_t *ret, const char *text, const char *end)
-{
-	char *stop;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*ret = strtoll(text, &stop, 10);
-	return !errno && stop == end;
-}
 
 /* Reads --batches: "A:B", "A:", ":B" or "A". */
 static bool take_batches(void *context, const char *argument)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sys.h"
+#include "dlprof/units.h"
 
 void text_init(struct text *text, char *buffer, size_t size)
 {
@@ -56,40 +57,32 @@ void text_add_number(struct text *text, int64_t number)
 
 const char *text_error(int error)
 {
-	switch (error < 0 ? -error : error) {
-	case EACCES:
-	case EPERM:
-		return "permission denied";
-	case EROFS:
-		return "read-only file system";
-	case ENOSPC:
-		return "no space left on device";
-	case EDQUOT:
-		return "disk quota exceeded";
-	case EFBIG:
-		return "the process may not write files that large (ulimit -f)";
-	case ENOENT:
-		return "no such file or directory";
-	case ENOTDIR:
-		return "not a directory";
-	case EEXIST:
-		return "too many files of that name";
-	case ENAMETOOLONG:
-		return "name too long";
-	case EIO:
-		return "input/output error";
-	case EBUSY:
-		return "it is locked";
-	case ENOMEM:
-		return "out of memory";
-	case EMFILE:
-	case ENFILE:
-		return "too many open files";
-	case ENOSYS:
-		return "this kernel cannot do it";
-	default:
-		return "unexpected error";
-	}
+	static const struct {
+		int error;
+		const char *words;
+	} rows[] = {
+		{EACCES, "permission denied"},
+		{EPERM, "permission denied"},
+		{EROFS, "read-only file system"},
+		{ENOSPC, "no space left on device"},
+		{EDQUOT, "disk quota exceeded"},
+		{EFBIG, "the process may not write files that large (ulimit -f)"},
+		{ENOENT, "no such file or directory"},
+		{ENOTDIR, "not a directory"},
+		{EEXIST, "too many files of that name"},
+		{ENAMETOOLONG, "name too long"},
+		{EIO, "input/output error"},
+		{EBUSY, "it is locked"},
+		{ENOMEM, "out of memory"},
+		{EMFILE, "too many open files"},
+		{ENFILE, "too many open files"},
+		{ENOSYS, "this kernel cannot do it"},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+		if (rows[i].error == (error < 0 ? -error : error))
+			return rows[i].words;
+	return "unexpected error";
 }
 
 int text_read_file(const char *path, char *buffer, size_t size)

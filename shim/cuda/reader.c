@@ -211,26 +211,19 @@ static void take_copy(const uint8_t *at)
 		  DLPROF_GPU_WHAT(kind, record_MEMCPY_streamId(at), id), record_MEMCPY_bytes(at));
 }
 
-static void take_copy_between(const uint8_t *at)
-{
-	uint64_t begin = record_MEMCPY2_start(at), end = record_MEMCPY2_end(at);
-
-	if (convert_op(record_MEMCPY2_deviceId(at), record_MEMCPY2_streamId(at), &begin, &end))
-		send_copy(record_MEMCPY2_deviceId(at), begin, end,
-			  DLPROF_GPU_WHAT(DLPROF_GPU_COPY, record_MEMCPY2_streamId(at),
-					  DLPROF_GPU_PEER),
-			  record_MEMCPY2_bytes(at));
-}
-
-static void take_memset(const uint8_t *at)
-{
-	uint64_t begin = record_MEMSET_start(at), end = record_MEMSET_end(at);
-
-	if (convert_op(record_MEMSET_deviceId(at), record_MEMSET_streamId(at), &begin, &end))
-		send_copy(record_MEMSET_deviceId(at), begin, end,
-			  DLPROF_GPU_WHAT(DLPROF_GPU_MEMSET, record_MEMSET_streamId(at), 0),
-			  record_MEMSET_bytes(at));
-}
+#define TAKE_OPERATION(name, record, kind, id)                                                     \
+	static void name(const uint8_t *at)                                                        \
+	{                                                                                          \
+		uint64_t begin = record_##record##_start(at), end = record_##record##_end(at);     \
+		uint32_t device = record_##record##_deviceId(at);                                  \
+		uint32_t stream = record_##record##_streamId(at);                                  \
+                                                                                                   \
+		if (convert_op(device, stream, &begin, &end))                                      \
+			send_copy(device, begin, end, DLPROF_GPU_WHAT(kind, stream, id),           \
+				  record_##record##_bytes(at));                                    \
+	}
+TAKE_OPERATION(take_copy_between, MEMCPY2, DLPROF_GPU_COPY, DLPROF_GPU_PEER)
+TAKE_OPERATION(take_memset, MEMSET, DLPROF_GPU_MEMSET, 0)
 
 static void take_sync(const uint8_t *at)
 {

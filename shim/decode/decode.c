@@ -113,7 +113,6 @@ static void buffer_end(struct unit *unit, const void *data, size_t size, bool do
 
 static void piece_end(struct unit *unit, const void *handle, const void *data, size_t size,
 		      size_t bytes, int status)
-
 {
 	const int done = 0, suspended = 5;
 	struct unit_result result = sniffed(data, size);
@@ -129,7 +128,6 @@ static void piece_end(struct unit *unit, const void *handle, const void *data, s
 /* WebPDecoderConfig begins with width and height. */
 static void webp_end(struct unit *unit, const void *data, size_t size, const void *setup,
 		     int status)
-
 {
 	struct unit_result result = {.bytes = size, .counted = status == 0, .failed = status != 0};
 
@@ -154,7 +152,6 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 /* `first`: the call decoded the image's first part; `whole`: all parts. `done`: it did not fail. */
 static void tiff_end(struct unit *unit, const struct wrap_copy *copy, void *tiff, bool first,
 		     bool whole, bool done)
-
 {
 	const uint32_t width_tag = 256, height_tag = 257;
 	int (*get)(void *, uint32_t, ...) = copy->helpers[0];

@@ -84,7 +84,6 @@ void span_unwind(struct thread *thread, uintptr_t address)
 
 static inline __attribute__((always_inline)) bool begin_in(struct span *span, struct thread *thread,
 							   enum dlprof_class class)
-
 {
 	if (unlikely(thread->busy))
 		return false;
@@ -158,7 +157,6 @@ static bool spend_credit(struct thread *thread, enum dlprof_class class, uint64_
 
 static void push_operation(const struct span *span, uint64_t duration_ns, uint64_t bytes,
 			   bool failed)
-
 {
 	uint64_t now_ns = clock_now_ns();
 	bool slow = duration_ns >= config.slow_ns;
@@ -207,7 +205,6 @@ static RARELY void end_rarely(const struct span *span, uint64_t ticks, uint64_t 
 
 static inline __attribute__((always_inline)) void end_at(struct span *span, uint64_t bytes,
 							 bool failed, uint64_t now_ticks)
-
 {
 	struct thread *thread = span->thread;
 	struct dlprof_counter *counter = &thread->slot->counters[span->class];

@@ -28,7 +28,6 @@ struct phase_series {
 
 static double add_rows(const struct phase_series *s, size_t begin, size_t rows, size_t step,
 		       size_t period, bool capped, double *phases)
-
 {
 	double sum = 0;
 
@@ -435,7 +434,6 @@ static struct phase_series phases_of(const struct search *s, const struct layout
 
 static const struct layout *layout_for(const struct search *s, const struct best *best,
 				       size_t period)
-
 {
 	const struct layout *last = &s->layouts[s->layout_count - 1];
 

@@ -53,7 +53,6 @@ static char *demangle(const char *symbol)
 /* Takes a part of a name. The last part writes the whole name. */
 static int kernel_name_take(struct writer *writer, struct kernel_name *name,
 			    const struct dlprof_event *event)
-
 {
 	size_t at = (size_t)event->task * sizeof(event->mark);
 	size_t part = strnlen(event->mark, sizeof(event->mark));
@@ -188,7 +187,6 @@ static void note_late(struct process *process, const struct gpu_op *op)
 
 static int add_op(struct process *process, const struct dlprof_event *event, bool only,
 		  const struct dlprof_gpu_op *op, uint64_t bytes)
-
 {
 	uint64_t begin_ns = event->begin_ns + op->offset_ns;
 	uint64_t length_ns = only ? event->duration_ns : op->length_ns;
@@ -246,7 +244,6 @@ static int take_copies(struct process *process, const struct dlprof_event *event
 
 static int write_gap(struct gpu_join *gpu, const struct process *process, const struct gap *gap,
 		     const char *why)
-
 {
 	return writer_gap(gpu->writer, process->life.pid, gap->begin_ns,
 			  gap->end_ns == GAPS_OPEN ? UNKNOWN : gap->end_ns, why);
@@ -266,7 +263,6 @@ static int take_complete(struct gpu_join *gpu, struct process *process, int64_t 
 
 static int take_state(struct gpu_join *gpu, struct process *process,
 		      const struct dlprof_event *event)
-
 {
 	const struct dlprof_gpu_state *state = &event->gpu_state;
 	int64_t when_ns = (int64_t)(event->begin_ns & INT64_MAX);
@@ -406,7 +402,6 @@ static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept
 
 static int settle_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch,
 			int64_t kept_ns, bool *ret_kept)
-
 {
 	int r = 0;
 

@@ -28,7 +28,6 @@ struct walk {
 
 static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *proc,
 			  int need_unwind_info, void *context)
-
 {
 	const struct walk *walk = context;
 	unw_dyn_info_t info;
@@ -57,7 +56,6 @@ static int get_dyn_info(unw_addr_space_t space, unw_word_t *address, void *conte
 
 static int access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write,
 		      void *context)
-
 {
 	const struct walk *walk = context;
 	uint64_t base = walk->stack->registers[DLPROF_STACK_RSP];
@@ -74,7 +72,6 @@ static int access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *va
 
 static int access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value, int write,
 		      void *context)
-
 {
 	static const int8_t registers[] = {
 		[UNW_X86_64_RIP] = DLPROF_STACK_RIP + 1, [UNW_X86_64_RSP] = DLPROF_STACK_RSP + 1,
@@ -92,7 +89,6 @@ static int access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *v
 
 static int access_fpreg(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t *value, int write,
 			void *context)
-
 {
 	return -UNW_EBADREG;
 }
@@ -104,7 +100,6 @@ static int resume(unw_addr_space_t space, unw_cursor_t *cursor, void *context)
 
 static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size_t size,
 			 unw_word_t *offset, void *context)
-
 {
 	return -UNW_ENOINFO;
 }
@@ -184,7 +179,6 @@ static unw_addr_space_t space_of(const struct modules *modules)
  */
 static int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text,
 		       size_t size)
-
 {
 	struct walk walk = {stack, modules};
 	unw_addr_space_t space;
@@ -205,7 +199,6 @@ static int unwind_text(struct modules *modules, const struct dlprof_stack *stack
 
 static int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text,
 		       size_t size)
-
 {
 	if (size)
 		text[0] = '\0';
@@ -219,7 +212,6 @@ static int unwind_text(struct modules *modules, const struct dlprof_stack *stack
 
 static int take(struct writer *writer, struct segment *segment, size_t place,
 		const struct dlprof_stack *stack)
-
 {
 	static char text[4096];
 	struct modules *modules = modules_of(alive_number(&segment->alive));

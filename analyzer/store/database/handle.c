@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
+#include "dlprof/units.h"
 #include "store/database/door.h"
 
 static int interrupted = -ETIME;
@@ -16,6 +17,14 @@ void db_interrupt(int error)
 
 int db_errno(int sqlite_result)
 {
+	/* dlprof's statements are correct: after SQLITE_ERROR the file lacks a table or columns. */
+	static const int errors[] = {
+		[SQLITE_FULL] = ENOSPC,      [SQLITE_READONLY] = EROFS,   [SQLITE_PERM] = EACCES,
+		[SQLITE_AUTH] = EACCES,      [SQLITE_CANTOPEN] = ENOENT,  [SQLITE_BUSY] = EBUSY,
+		[SQLITE_LOCKED] = EBUSY,     [SQLITE_NOMEM] = ENOMEM,     [SQLITE_TOOBIG] = EBADMSG,
+		[SQLITE_CORRUPT] = EBADMSG,  [SQLITE_NOTADB] = EBADMSG,   [SQLITE_FORMAT] = EBADMSG,
+		[SQLITE_MISMATCH] = EBADMSG, [SQLITE_ERROR] = EBADMSG,
+	};
 	const int result = sqlite_result & 0xff;
 
 	if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE)
@@ -23,77 +32,42 @@ int db_errno(int sqlite_result)
 	/* Whether the door refused a file cannot be seen in SQLite's error code. */
 	if (door_take_refusal())
 		return -EUCLEAN;
-	switch (result) {
-	case SQLITE_FULL:
-		return -ENOSPC;
-	case SQLITE_READONLY:
-		return -EROFS;
-	case SQLITE_PERM:
-	case SQLITE_AUTH:
-		return -EACCES;
-	case SQLITE_CANTOPEN:
-		return -ENOENT;
-	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-		return -EBUSY;
-	case SQLITE_NOMEM:
-		return -ENOMEM;
-	case SQLITE_INTERRUPT:
+	if (result == SQLITE_INTERRUPT)
 		return interrupted;
-	case SQLITE_TOOBIG:
-		return -EBADMSG;
-	case SQLITE_CORRUPT:
-	case SQLITE_NOTADB:
-	case SQLITE_FORMAT:
-	case SQLITE_MISMATCH:
-	/* dlprof's statements are correct, so the file lacks a table or columns */
-	case SQLITE_ERROR:
-		return -EBADMSG;
-	default:
-		return -EIO;
-	}
+	return result < (int)ARRAY_COUNT(errors) && errors[result] ? -errors[result] : -EIO;
 }
 
 const char *db_error(int error)
 {
-	switch (error < 0 ? -error : error) {
-	case ENOENT:
-		return "no such file";
-	case EISDIR:
-		return "is a directory";
-	case EACCES:
-	case EPERM:
-		return "permission denied";
-	case EROFS:
-		return "the file or its folder is read-only";
-	case ENODATA:
-		return "the file is empty: that run stored nothing";
-	case EBADMSG:
-		return "damaged, or not a dlprof database";
-	case EMEDIUMTYPE:
-		return "an SQLite database, but not one of dlprof's";
-	case EPROTONOSUPPORT:
-		return "written by a newer dlprof; use that version's dlprof-report";
-	case ENOSPC:
-		return "no space left on device";
-	case EBUSY:
-		return "the database is locked by another program";
-	case ETIME:
-		return "to read it takes longer than a file of its size can need: damaged, or "
-		       "made to; if it is yours, open it with sqlite3";
-	case ENOBUFS:
-		return "to read it takes more memory than a file of its size can need: damaged, "
-		       "or made to; if it is yours, open it with sqlite3";
-	case EUCLEAN:
-		return door_words();
-	case ENOLINK:
-		return "it was copied while it recorded, without what is in its -wal: copy both, "
-		       "or when the run is over";
-	case ENOMEM:
-		return "out of memory";
-	default:
-		return "input/output error";
-	}
+	static const struct {
+		int error;
+		const char *words;
+	} rows[] = {
+		{ENOENT, "no such file"},
+		{EISDIR, "is a directory"},
+		{EACCES, "permission denied"},
+		{EPERM, "permission denied"},
+		{EROFS, "the file or its folder is read-only"},
+		{ENODATA, "the file is empty: that run stored nothing"},
+		{EBADMSG, "damaged, or not a dlprof database"},
+		{EMEDIUMTYPE, "an SQLite database, but not one of dlprof's"},
+		{EPROTONOSUPPORT, "written by a newer dlprof; use that version's dlprof-report"},
+		{ENOSPC, "no space left on device"},
+		{EBUSY, "the database is locked by another program"},
+		{ETIME, "to read it takes longer than a file of its size can need: damaged, or "
+			"made to; if it is yours, open it with sqlite3"},
+		{ENOBUFS, "to read it takes more memory than a file of its size can need: damaged, "
+			  "or made to; if it is yours, open it with sqlite3"},
+		{ENOLINK, "it was copied while it recorded, without what is in its -wal: copy both, "
+			  "or when the run is over"},
+		{ENOMEM, "out of memory"},
+	};
+	const int number = error < 0 ? -error : error;
+
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+		if (rows[i].error == number)
+			return rows[i].words;
+	return number == EUCLEAN ? door_words() : "input/output error";
 }
 
 int db_run(struct db *db, const char *sql)

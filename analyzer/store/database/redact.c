@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/statistics/array.h"
+#include "dlprof/units.h"
 
 #define NO_MEMORY "(redacted)"
 #define BLANKS    " \t\r\n"
@@ -241,30 +242,33 @@ const char *redact(enum redact_kind kind, const char *text)
 
 enum redact_kind redact_kind_of_column(const char *view, const char *column)
 {
-	if (strcmp(column, "command") == 0)
-		return REDACT_COMMAND;
-	if (strcmp(column, "path") == 0)
-		return strcmp(view, "folder") == 0 ? REDACT_FOLDER : REDACT_FILE;
-	if (strcmp(column, "place") == 0)
-		return REDACT_PLACE;
-	if (strcmp(view, "mark") == 0)
-		return REDACT_MARK;
-	if (strcmp(column, "host") == 0 || strcmp(column, "node") == 0)
-		return REDACT_HOST;
-	if (strcmp(column, "job_id") == 0)
-		return REDACT_JOB;
-	/* A query over many jobs may name its columns at will, so all but two are hidden. */
-	if (strcmp(view, "lake") == 0)
-		return strcmp(column, "cause") == 0 || strcmp(column, "verdict") == 0
-			       ? REDACT_NOT
-			       : REDACT_OTHER;
-	if (strcmp(view, "blocked") == 0 && strcmp(column, "name") == 0)
-		return REDACT_PEER;
-	if (strcmp(view, "thread") == 0)
-		return REDACT_OTHER;
-	if (strcmp(view, "frame") == 0)
-		return strcmp(column, "file") == 0 ? REDACT_FILE : REDACT_OTHER;
-	if (strcmp(view, "slow") == 0 && strcmp(column, "what") == 0)
-		return REDACT_CALL;
+	/* NULL: any; the first row that fits counts. */
+	static const struct {
+		const char *view, *column;
+		enum redact_kind kind;
+	} rows[] = {
+		{NULL, "command", REDACT_COMMAND},
+		{"folder", "path", REDACT_FOLDER},
+		{NULL, "path", REDACT_FILE},
+		{NULL, "place", REDACT_PLACE},
+		{"mark", NULL, REDACT_MARK},
+		{NULL, "host", REDACT_HOST},
+		{NULL, "node", REDACT_HOST},
+		{NULL, "job_id", REDACT_JOB},
+		/* A query over many jobs may name its columns at will, so all but two are hidden. */
+		{"lake", "cause", REDACT_NOT},
+		{"lake", "verdict", REDACT_NOT},
+		{"lake", NULL, REDACT_OTHER},
+		{"blocked", "name", REDACT_PEER},
+		{"thread", NULL, REDACT_OTHER},
+		{"frame", "file", REDACT_FILE},
+		{"frame", NULL, REDACT_OTHER},
+		{"slow", "what", REDACT_CALL},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+		if ((!rows[i].view || strcmp(view, rows[i].view) == 0) &&
+		    (!rows[i].column || strcmp(column, rows[i].column) == 0))
+			return rows[i].kind;
 	return REDACT_TEXT;
 }

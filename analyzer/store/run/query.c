@@ -236,7 +236,6 @@ static int take_loader(sqlite3_stmt *stmt, void *item)
 
 static int list_loaders(struct db *db, const char *sql, struct loader_info **ret_loaders,
 			size_t *ret_count)
-
 {
 	return rows_list(db, sql, 0, sizeof(**ret_loaders), take_loader, ret_loaders, ret_count);
 }
@@ -322,7 +321,6 @@ static void add_free(struct batch_row *row, int64_t free_ns)
 /* Notes begin and end of batches and steps, and the thread's time in neither. */
 static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
 		     int64_t free_ns)
-
 {
 	const int64_t step_ns = row->step_ns;
 	int64_t out_ns, end_ns;
@@ -387,7 +385,6 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 
 static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
 		       struct batch_series *series)
-
 {
 	int64_t workers = series->workers > 0 ? series->workers : 0;
 	ROWS *stmt = NULL;
@@ -412,7 +409,6 @@ static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t 
 /* Reads the batches of the filter and, if it has whole epochs, the epochs' starts and ends. */
 static int read_filtered(struct db *db, const struct batch_filter *filter,
 			 struct batch_series *series)
-
 {
 	ROWS *stmt = NULL;
 	int r = rows_of_batches(db, SERIES_SQL, filter, &stmt);

@@ -171,7 +171,6 @@ static bool can_drop(const void *within)
 
 static uint16_t name_iterator(const struct wrap_target *target, const struct wrap_copy *copy,
 			      const void *iterator)
-
 {
 	struct tf_string (*build)(const void *) =
 		(struct tf_string(*)(const void *))copy->helpers[0];
@@ -212,7 +211,6 @@ RARELY static bool tfstage_first(struct stage_call *call, const struct wrap_targ
 /* `name` is "node:Op" or "node:Op#facts#". */
 static uint16_t name_kernel(const struct wrap_target *target, const void *kernel,
 			    const void *context)
-
 {
 	static const struct stage_facts facts = {DLPROF_STAGE_KERNEL, -1, -1, -1};
 	struct tf_string (*trace)(const void *, const void *, bool) =
@@ -262,7 +260,6 @@ static void tfstage_born(const struct wrap_copy *copy, const void *kernel)
 
 static bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
 				const struct wrap_copy *copy, const void *iterator)
-
 {
 	if (!activate_on())
 		return false;
@@ -274,7 +271,6 @@ static bool tfstage_next(struct stage_call *call, const struct wrap_target *targ
 /* Returns false if stage_end() need not follow. */
 static bool tfstage_compute(struct stage_call *call, const struct wrap_target *target,
 				   const void *kernel, const void *context)
-
 {
 	const uint16_t number = activate_on() ? stage_begin_leaf(call, kernel) : STAGE_NONE;
 

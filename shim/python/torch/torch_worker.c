@@ -303,7 +303,6 @@ static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObjec
 
 static PyObject *run_worker(enum torch_package package, PyObject *original, PyObject *args,
 			    PyObject *kwargs)
-
 {
 	enter_worker(&worker_loops[package], args, kwargs);
 	return py.PyObject_Call(original, args, kwargs);
