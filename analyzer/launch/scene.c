@@ -17,20 +17,18 @@ static double chance(const struct scene_task *task, uint64_t salt)
 	return (double)(stats_random(&state) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-static double one_slow_worker(const struct scene *scene, const struct scene_task *task)
-{
-	return task->worker == 1 ? 4 * scene->load_ms : scene->load_ms;
-}
-
-static double now_and_then_long(const struct scene *scene, const struct scene_task *task)
-{
-	return chance(task, 1) < 0.06 ? 220 : scene->load_ms;
-}
-
-static double every_twentieth(const struct scene *scene, const struct scene_task *task)
-{
-	return task->batch % 20 == 7 ? 220 : scene->load_ms;
-}
+/* Defines how long a task's load or step takes. */
+#define MS_OF(name, ms)                                                                            \
+	static double name(const struct scene *scene, const struct scene_task *task)               \
+	{                                                                                          \
+		return ms;                                                                         \
+	}
+MS_OF(one_slow_worker, task->worker == 1 ? 4 * scene->load_ms : scene->load_ms)
+MS_OF(now_and_then_long, chance(task, 1) < 0.06 ? 220 : scene->load_ms)
+MS_OF(every_twentieth, task->batch % 20 == 7 ? 220 : scene->load_ms)
+MS_OF(once, task->batch == 2 * scene->batches / 3 ? 1500 : scene->load_ms)
+MS_OF(first_epoch_slow, task->epoch == 0 ? 4 * scene->load_ms : scene->load_ms)
+MS_OF(checkpoint, task->batch % 25 == 24 ? 150 : scene->step_ms)
 
 /* Now and then the storage hangs for one load of each worker. */
 static double storage_hangs(const struct scene *scene, const struct scene_task *task)
@@ -40,21 +38,6 @@ static double storage_hangs(const struct scene *scene, const struct scene_task *
 	return chance(&round, 2) < 0.3 && task->batch % (4 * scene->workers) < scene->workers
 		       ? 250
 		       : scene->load_ms;
-}
-
-static double once(const struct scene *scene, const struct scene_task *task)
-{
-	return task->batch == 2 * scene->batches / 3 ? 1500 : scene->load_ms;
-}
-
-static double first_epoch_slow(const struct scene *scene, const struct scene_task *task)
-{
-	return task->epoch == 0 ? 4 * scene->load_ms : scene->load_ms;
-}
-
-static double checkpoint(const struct scene *scene, const struct scene_task *task)
-{
-	return task->batch % 25 == 24 ? 150 : scene->step_ms;
 }
 
 const struct scene SCENES[] = {

@@ -24,17 +24,9 @@ bool compare_is_shared(const struct comparison *c, double workers_a, double work
 }
 
 const char *const compare_row_names[COMPARE_ROWS] = {
-	[COMPARE_STEP] = "step",           [COMPARE_WAIT] = "wait",
-	[COMPARE_COMPUTE] = "compute",     [COMPARE_EPOCH_START] = "epoch_start",
-	[COMPARE_RECEIVING] = "receiving", [COMPARE_EPOCH_END] = "epoch_end",
-	[COMPARE_GPU_BUSY] = "gpu_busy",   [COMPARE_GPU_IDLE] = "gpu_idle_wait",
-	[COMPARE_LOAD] = "load",           [COMPARE_OPEN] = "open",
-	[COMPARE_READ] = "read",           [COMPARE_DECODE] = "decode",
-	[COMPARE_COLLATE] = "collate",     [COMPARE_OTHER] = "other",
-	[COMPARE_TRANSFER] = "transfer",   [COMPARE_STALL] = "stall",
-	[COMPARE_SAMPLING] = "sampling",   [COMPARE_BEFORE] = "before",
-	[COMPARE_BACKWARD] = "backward",   [COMPARE_BETWEEN] = "between",
-	[COMPARE_OPTIMIZER] = "optimizer", [COMPARE_SAVE] = "save",
+#define X(id, name, label) name,
+	COMPARE_ROWS_LIST(X)
+#undef X
 };
 
 struct value {

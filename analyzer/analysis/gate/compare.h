@@ -20,29 +20,37 @@
 /* "no difference" is said only if the speed-up's interval is within 1 / this and this */
 #define COMPARE_MOST_DOUBT  1.25
 
+/* X(identifier, name in JSON, label for people) */
+#define COMPARE_ROWS_LIST(X)                                                                       \
+	/* wait + compute; or the whole step where these two are unknown */                        \
+	X(STEP, "step", "a batch")                                                                 \
+	X(WAIT, "wait", "  waiting")                                                               \
+	X(RECEIVING, "receiving", "    receiving") /* part of the wait, after the load's end */    \
+	X(SAMPLING, "sampling", "    sampling")    /* part of the wait in which the sampler ran */ \
+	/* making iterators, and the waits for an epoch's first batches */                         \
+	X(EPOCH_START, "epoch_start", "    epoch starts")                                          \
+	X(EPOCH_END, "epoch_end", "    epoch ends")                                                \
+	X(COMPUTE, "compute", "  step")                                                            \
+	X(BEFORE, "before", "    before backward") /* parts as in enum step_part */                \
+	X(BACKWARD, "backward", "    backward")                                                    \
+	X(BETWEEN, "between", "    between")                                                       \
+	X(OPTIMIZER, "optimizer", "    optimizer")                                                 \
+	X(SAVE, "save", "    saving")                                                              \
+	X(GPU_BUSY, "gpu_busy", "GPU busy")                                                        \
+	X(GPU_IDLE, "gpu_idle_wait", "GPU idle, waits")                                            \
+	X(LOAD, "load", "load")                                                                    \
+	X(OPEN, "open", "  open")                                                                  \
+	X(READ, "read", "  read")                                                                  \
+	X(DECODE, "decode", "  decode")                                                            \
+	X(COLLATE, "collate", "  collate")                                                         \
+	X(OTHER, "other", "  other")                                                               \
+	X(TRANSFER, "transfer", "hand-over")                                                       \
+	X(STALL, "stall", "stall") /* the stall ratio, which is not in nanoseconds */
+
 enum compare_row {
-	COMPARE_STEP, /* wait + compute; or the whole step where these two are unknown */
-	COMPARE_WAIT,
-	COMPARE_RECEIVING,   /* part of the wait after the batch was finished */
-	COMPARE_SAMPLING,    /* part of the wait in which the sampler ran */
-	COMPARE_EPOCH_START, /* making iterators, and the waits for an epoch's first batches */
-	COMPARE_EPOCH_END,
-	COMPARE_COMPUTE,
-	COMPARE_BEFORE, /* parts of compute, in the order of enum step_part */
-	COMPARE_BACKWARD,
-	COMPARE_BETWEEN,
-	COMPARE_OPTIMIZER,
-	COMPARE_SAVE,
-	COMPARE_GPU_BUSY,
-	COMPARE_GPU_IDLE,
-	COMPARE_LOAD,
-	COMPARE_OPEN,
-	COMPARE_READ,
-	COMPARE_DECODE,
-	COMPARE_COLLATE,
-	COMPARE_OTHER,
-	COMPARE_TRANSFER,
-	COMPARE_STALL, /* the stall ratio, which is not in nanoseconds */
+#define X(id, name, label) COMPARE_##id,
+	COMPARE_ROWS_LIST(X)
+#undef X
 	COMPARE_ROWS
 };
 

@@ -4,19 +4,9 @@
 #include <errno.h>
 
 static const char *const texts[] = {
-	[REASON_OBSERVED] = "they are observed",
-	[REASON_GONE] = "the process has ended",
-	[REASON_DENIED] = "the kernel does not permit reading the memory of the process",
-	[REASON_NO_CALL] = "this system has no process_vm_readv()",
-	[REASON_NO_FILE] = "the file of the interpreter cannot be read",
-	[REASON_NO_PYTHON] = "the program is not CPython",
-	[REASON_32_BIT] = "the program is a 32-bit one",
-	[REASON_VERSION] = "this version of CPython is not known",
-	[REASON_PROCESSOR] = "this version of CPython is known on x86-64 only",
-	[REASON_FREE_THREADED] = "this CPython is a free-threaded build",
-	[REASON_NOT_READY] = "the interpreter has not started yet, or has ended",
-	[REASON_STRANGE] = "the memory of the interpreter is not that of a plain CPython",
-	[REASON_NO_MEMORY] = "out of memory",
+#define X(id, text) text,
+	REASONS(X)
+#undef X
 };
 
 const char *reason_text(enum reason reason)

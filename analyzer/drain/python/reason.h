@@ -2,20 +2,26 @@
 /* reason.h - why the lines of a process are not observed: a name and a text for each reason. */
 #pragma once
 
+/* X(identifier, what follows "lines of code are not observed: ") */
+#define REASONS(X)                                                                                 \
+	X(OBSERVED, "they are observed")                                                           \
+	X(GONE, "the process has ended")                                                           \
+	X(DENIED, "the kernel does not permit reading the memory of the process")                  \
+	X(NO_CALL, "this system has no process_vm_readv()")                                        \
+	X(NO_FILE, "the file of the interpreter cannot be read")                                   \
+	X(NO_PYTHON, "the program is not CPython")                                                 \
+	X(32_BIT, "the program is a 32-bit one")                                                   \
+	X(VERSION, "this version of CPython is not known")                                         \
+	X(PROCESSOR, "this version of CPython is known on x86-64 only")                            \
+	X(FREE_THREADED, "this CPython is a free-threaded build")                                  \
+	X(NOT_READY, "the interpreter has not started yet, or has ended")                          \
+	X(STRANGE, "the memory of the interpreter is not that of a plain CPython")                 \
+	X(NO_MEMORY, "out of memory")
+
 enum reason {
-	REASON_OBSERVED,
-	REASON_GONE,
-	REASON_DENIED,
-	REASON_NO_CALL,
-	REASON_NO_FILE,
-	REASON_NO_PYTHON,
-	REASON_32_BIT,
-	REASON_VERSION,
-	REASON_PROCESSOR,
-	REASON_FREE_THREADED,
-	REASON_NOT_READY,
-	REASON_STRANGE,
-	REASON_NO_MEMORY,
+#define X(id, text) REASON_##id,
+	REASONS(X)
+#undef X
 	REASON_COUNT
 };
 

@@ -25,30 +25,11 @@ static const struct {
 	[COMPARE_SLOWER] = {"SLOWER", PAGE_RED, "the change makes it slower"},
 };
 
-/* Labels for people; JSON keeps older names. */
+/* JSON keeps older names. */
 static const char *const LABELS[COMPARE_ROWS] = {
-	[COMPARE_STEP] = "a batch",
-	[COMPARE_WAIT] = "  waiting",
-	[COMPARE_COMPUTE] = "  step",
-	[COMPARE_BEFORE] = "    before backward",
-	[COMPARE_BACKWARD] = "    backward",
-	[COMPARE_BETWEEN] = "    between",
-	[COMPARE_OPTIMIZER] = "    optimizer",
-	[COMPARE_SAVE] = "    saving",
-	[COMPARE_EPOCH_START] = "    epoch starts",
-	[COMPARE_RECEIVING] = "    receiving",
-	[COMPARE_SAMPLING] = "    sampling",
-	[COMPARE_EPOCH_END] = "    epoch ends",
-	[COMPARE_GPU_BUSY] = "GPU busy",
-	[COMPARE_GPU_IDLE] = "GPU idle, waits",
-	[COMPARE_LOAD] = "load",
-	[COMPARE_OPEN] = "  open",
-	[COMPARE_READ] = "  read",
-	[COMPARE_DECODE] = "  decode",
-	[COMPARE_COLLATE] = "  collate",
-	[COMPARE_OTHER] = "  other",
-	[COMPARE_TRANSFER] = "hand-over",
-	[COMPARE_STALL] = "stall",
+#define X(id, name, label) label,
+	COMPARE_ROWS_LIST(X)
+#undef X
 };
 
 static const char *value_text(const struct fingerprint *print, enum fingerprint_field field,
