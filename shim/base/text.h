@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dlprof/event.h"
+
 struct text {
 	char *buffer;
 	size_t size;
@@ -46,3 +48,14 @@ const char *text_error(int error);
 
 /* Reads a file and appends a 0. Returns the text's length or -errno. */
 int text_read_file(const char *path, char *buffer, size_t size);
+
+#define LABEL_BYTES DLPROF_MARK_BYTES
+
+/* Copies the name of a range, cut to the size of a mark. */
+void label_copy(char *label, const char *text);
+
+/*
+ * Returns true if the name begins with `wanted`. If that is NULL, the letters must be "step",
+ * "iteration" or "iter", perhaps after a word like "train": "epoch 3 step 7", not "optimizer.step".
+ */
+bool label_is_step(const char *label, const char *wanted);

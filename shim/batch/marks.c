@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/label.h"
 #include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"

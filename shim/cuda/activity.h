@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/sys.h"
 #include "cuda/cupti.h"
+#include "dlprof/event.h"
 
 #define ACTIVITY_PERIOD_MS 1000
 
@@ -51,3 +52,18 @@ void activity_flush(bool forced);
 
 /* Stops our hooks from recording this thread: what CUPTI reads is no data of the training. */
 void activity_mute(bool muted);
+
+/* Returns false if this CUPTI records all calls or none, but not chosen ones. */
+bool api_is_possible(void);
+
+/*
+ * Has CUPTI record our CUDA calls, or not, perhaps with calls within calls; except those of kinds
+ * in `keep`. Returns how many.
+ */
+uint32_t api_enable(bool on, uint64_t keep);
+
+/* Notes whether another user wants this call. api_enable(false) leaves wanted calls enabled. */
+void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted);
+
+/* Returns DLPROF_GPU_API_x, or DLPROF_GPU_NONE for a call that api.def lacks. */
+enum dlprof_gpu_kind api_kind(uint32_t record_kind, uint32_t number);

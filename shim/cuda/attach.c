@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "batch/consumer.h"
 #include "cuda/activity.h"
-#include "cuda/api.h"
 #include "cuda/coverage.h"
 #include "cuda/cupti.h"
 #include "cuda/manners.h"

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "cuda/activity.h"
-#include "cuda/api.h"
 #include "cuda/buffers.h"
 #include "cuda/cupti.h"
 #include "cuda/record.h"

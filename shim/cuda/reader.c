@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "cuda/activity.h"
-#include "cuda/api.h"
 #include "cuda/buffers.h"
 #include "cuda/cupti.h"
 #include "cuda/cupti_clock.h"

@@ -27,7 +27,7 @@
 #include "python/loaders/paddle.h"
 #include "python/sample/boundary.h"
 #include "python/sample/steps.h"
-#include "python/torch/descriptor.h"
+#include "python/torch/handover.h"
 #include "python/torch/torch.h"
 #include "python/torch/training.h"
 #include "record/thread.h"

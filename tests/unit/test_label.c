@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/label.h"
+#include "base/text.h"
 
 Test(label, steps_by_their_words)
 {

@@ -15,7 +15,6 @@
 #include "dlprof/units.h"
 #include "drain/base/now.h"
 #include "drain/gpu/gaps.h"
-#include "drain/gpu/gpu_ops.h"
 #include "drain/gpu/gpu_rows.h"
 #include "store/write/write.h"
 

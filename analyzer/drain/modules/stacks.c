@@ -174,8 +174,8 @@ static unw_addr_space_t space_of(const struct modules *modules)
 }
 
 /*
- * Names the calls in a copied stack, which is not trusted, by the files of the modules. Writes lines
- * like "name+0x1f libjpeg.so.62", innermost first. Returns how many; 0: none known.
+ * Names the calls in a copied stack, which is not trusted, by the files of the modules. Writes
+ * lines like "name+0x1f libjpeg.so.62", innermost first. Returns how many; 0: none known.
  */
 static int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text,
 		       size_t size)

@@ -15,7 +15,7 @@
 #include "store/database/db_open.h"
 #include "store/database/redact.h"
 #include "store/run/gpu.h"
-#include "store/run/steps.h"
+#include "store/run/query.h"
 
 /* Takes the name of a rank's GPU, with its place in the machine unless --redact is given. */
 static void take_gpu(const struct options *options, struct run_info *run, struct rank_row *row)

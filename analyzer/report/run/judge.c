@@ -12,7 +12,7 @@
 #include "store/database/redact.h"
 #include "store/run/facts.h"
 #include "store/run/lines.h"
-#include "store/run/stages.h"
+#include "store/run/query.h"
 
 static void inside_done(struct inside *inside)
 {

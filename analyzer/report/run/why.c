@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "store/run/stages.h"
+#include "store/run/query.h"
 
 /* Finds if loads share a limit; only loads of workers can slow each other down. 0 or -errno. */
 static int find_flight(struct db *db, const struct why_input *input, struct flight *ret)

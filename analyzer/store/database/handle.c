@@ -58,8 +58,8 @@ const char *db_error(int error)
 			"made to; if it is yours, open it with sqlite3"},
 		{ENOBUFS, "to read it takes more memory than a file of its size can need: damaged, "
 			  "or made to; if it is yours, open it with sqlite3"},
-		{ENOLINK, "it was copied while it recorded, without what is in its -wal: copy both, "
-			  "or when the run is over"},
+		{ENOLINK, "it was copied while it recorded, without what is in its -wal: copy both,"
+			  " or when the run is over"},
 		{ENOMEM, "out of memory"},
 	};
 	const int number = error < 0 ? -error : error;

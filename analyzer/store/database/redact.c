@@ -255,7 +255,7 @@ enum redact_kind redact_kind_of_column(const char *view, const char *column)
 		{NULL, "host", REDACT_HOST},
 		{NULL, "node", REDACT_HOST},
 		{NULL, "job_id", REDACT_JOB},
-		/* A query over many jobs may name its columns at will, so all but two are hidden. */
+		/* A query over many jobs names columns freely, so all but two are hidden. */
 		{"lake", "cause", REDACT_NOT},
 		{"lake", "verdict", REDACT_NOT},
 		{"lake", NULL, REDACT_OTHER},

@@ -472,3 +472,144 @@ int query_set(struct db *db, char ***ret_changes, size_t *ret_count)
 {
 	return read_notes(db, SET_SQL, ret_changes, ret_count);
 }
+
+static const char ONLY_LOADER_SQL[] =
+	ROWS_LOADERS "SELECT COUNT(loader_id), MIN(loader_id) FROM part";
+
+static const char BEGINS_SQL[] = "SELECT epoch, begin_ns + MAX(IFNULL(setup_ns, 0), 0) FROM t_epoch"
+				 " WHERE loader_id = ?1 AND begin_ns >= 0 ORDER BY epoch";
+
+int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
+{
+	struct loader_info only = {.pid = UNKNOWN, .tid = UNKNOWN};
+	ROWS *stmt = NULL;
+	int64_t count;
+	int r = rows_first(db, &stmt, ONLY_LOADER_SQL, "");
+
+	*ret_loaders = NULL;
+	*ret_count = 0;
+	if (r < 0)
+		return r;
+	count = sqlite3_column_int64(stmt, 0);
+	only.loader_id = sqlite3_column_int64(stmt, 1);
+	if (!count)
+		return 0;
+	if (count > 1)
+		return query_loaders(db, ret_loaders, ret_count);
+	*ret_loaders = malloc(sizeof(only));
+	if (!*ret_loaders)
+		return -ENOMEM;
+	**ret_loaders = only;
+	*ret_count = 1;
+	return 0;
+}
+
+static int take_epoch(sqlite3_stmt *stmt, void *item)
+{
+	struct rank_epoch *epoch = item;
+
+	epoch->epoch = rows_small(stmt, 0);
+	epoch->begin_ns = rows_time(stmt, 1);
+	return 1;
+}
+
+int steps_read_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
+		      struct rank_epoch **ret_epochs, size_t *ret_count)
+{
+	int r = rows_list(db, BEGINS_SQL, loader_id, sizeof(**ret_epochs), take_epoch, ret_epochs,
+			  ret_count);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *ret_count; i++) {
+		struct rank_epoch *to = &(*ret_epochs)[kept], *from = &(*ret_epochs)[i];
+
+		to->epoch = from->epoch;
+		kept += !__builtin_add_overflow(from->begin_ns, offset_ns, &to->begin_ns);
+	}
+	*ret_count = kept;
+	return r;
+}
+
+/*
+ * Only some windows have a CPU time; the others are assumed to have the same share. In its first
+ * window, DALI's reader fills its buffer (initial_fill), which is no steady work.
+ */
+#define STAGES_OF(epochs)                                                                          \
+	"SELECT s.stage_id, (SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid"                 \
+	"  AND p.number = s.parent), kind, name, kernel, root, autotuned, parallel, capacity,"     \
+	" threads, SUM(elements), SUM(busy_ns), SUM(own_ns),"                                      \
+	" SUM(cpu_ns) * 1.0 * SUM(own_ns) / NULLIF(SUM(IIF(cpu_ns IS NULL, 0, own_ns)), 0),"       \
+	" SUM(read_ns), SUM(ready), SUM(window_ns)"                                                \
+	" FROM t_stage_sum JOIN t_stage s USING (stage_id)"                                        \
+	" WHERE loader_id = ?1 AND name IS NOT NULL AND begin_ns >= ("                             \
+	"  SELECT MIN(begin_ns) + (l.kind IS 'DALI') FROM t_stage_sum JOIN t_loader l"             \
+	"  USING (loader_id) WHERE loader_id = ?1)" epochs                                         \
+	" GROUP BY s.stage_id ORDER BY s.stage_id LIMIT 512"
+
+static const char STAGES_SQL[] = STAGES_OF("");
+static const char LATER_STAGES_SQL[] =
+	STAGES_OF(" AND epoch > (SELECT MIN(epoch) FROM t_stage_sum m WHERE m.loader_id = ?1)");
+
+struct stage_row {
+	struct stage_work stage;
+	int64_t id, parent;
+	double span_ns;
+};
+
+static double known(sqlite3_stmt *stmt, int i)
+{
+	return query_known(rows_time(stmt, i));
+}
+
+static int take_stage(sqlite3_stmt *stmt, void *item)
+{
+	struct stage_row *row = item;
+	struct stage_work *stage = &row->stage;
+	char kind[16];
+
+	row->id = rows_int(stmt, 0);
+	row->parent = rows_int(stmt, 1);
+	rows_fill(stmt, 2, REDACT_NOT, kind, sizeof(kind));
+	rows_fill(stmt, 3, REDACT_NOT, stage->name, sizeof(stage->name));
+	stage->kind = stage_kind_find(kind);
+	stage->is_kernel = rows_int(stmt, 4) == 1;
+	stage->is_root = rows_int(stmt, 5) == 1;
+	stage->is_autotuned = rows_int(stmt, 6) == 1;
+	stage->parallel = rows_small(stmt, 7);
+	stage->capacity = rows_small(stmt, 8);
+	stage->threads = rows_small(stmt, 9);
+	stage->elements = known(stmt, 10);
+	stage->busy_ns = known(stmt, 11);
+	stage->own_ns = known(stmt, 12);
+	stage->cpu_ns = known(stmt, 13);
+	stage->read_ns = known(stmt, 14);
+	stage->queue = stage->kind == STAGE_PREFETCH ? known(stmt, 15) / stage->elements : NAN;
+	row->span_ns = known(stmt, 16);
+	return stage->elements >= 0 && stage->busy_ns >= 0 && stage->own_ns >= 0;
+}
+
+int stages_read(struct db *db, int64_t loader_id, bool is_later, struct stages *ret)
+{
+	struct stage_row *rows = NULL;
+	size_t count = 0;
+	int r = rows_list(db, is_later ? LATER_STAGES_SQL : STAGES_SQL, loader_id, sizeof(*rows),
+			  take_stage, &rows, &count);
+
+	*ret = (struct stages){.span_ns = NAN, .is_later = is_later};
+	if (r == 0 && count)
+		ret->list = calloc(count, sizeof(*ret->list));
+	if (r == 0 && count && !ret->list)
+		r = -ENOMEM;
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		ret->list[i] = rows[i].stage;
+		ret->list[i].parent = STAGE_NOWHERE;
+		for (size_t k = 0; k < count; k++)
+			if (rows[k].id == rows[i].parent)
+				ret->list[i].parent = k;
+		if (rows[i].stage.is_root && !(rows[i].span_ns < ret->span_ns))
+			ret->span_ns = rows[i].span_ns;
+		ret->count++;
+	}
+	free(rows);
+	return r;
+}

@@ -2,6 +2,10 @@
 /* query.h - reads a run into plain structs, which own their strings. */
 #pragma once
 
+#include <stdint.h>
+
+#include "analysis/cause/stages.h"
+#include "analysis/ranks/rank.h"
 #include "store/database/db.h"
 #include "store/database/run.h"
 
@@ -21,3 +25,16 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);
 
 int query_set(struct db *db, char ***ret_changes, size_t *ret_count);
+
+/* Like query_loaders(), but if only one loader has batches, reads its id and nothing else. */
+int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
+
+/* Lists when each epoch began to deliver; adds `offset_ns` to the times. Free *ret_epochs. */
+int steps_read_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
+		      struct rank_epoch **ret_epochs, size_t *ret_count);
+
+/*
+ * Reads a loader's stages, with sums over all its epochs, or over all but the first. Call
+ * stages_done(ret) afterwards.
+ */
+int stages_read(struct db *db, int64_t loader_id, bool is_later, struct stages *ret);

@@ -13,7 +13,6 @@
 #include "python/interpreter/patch.h"
 #include "python/interpreter/stop.h"
 #include "python/torch/handover.h"
-#include "python/torch/descriptor.h"
 #include "python/torch/identity.h"
 #include "python/torch/iterator.h"
 #include "python/torch/torch_set.h"
