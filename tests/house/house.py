@@ -245,12 +245,12 @@ def check_parts():
 # Lines of the product by folder, and what each may have. A capability that needs more raises its
 # folder's in its own commit, and says why.
 BUDGETS = {
-    "include": 1460, "shim": 27737, "shim/python": 7303, "shim/cuda": 3780, "shim/record": 4350,
-    "analyzer/drain": 12702, "analyzer/store": 8276, "analyzer/analysis": 17355,
+    "include": 1460, "shim": 27605, "shim/python": 7295, "shim/cuda": 3761, "shim/record": 4333,
+    "analyzer/drain": 12651, "analyzer/store": 8231, "analyzer/analysis": 17258,
     "analyzer/analysis/predict": 3410, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
-    "analyzer/analysis/gpu": 1139, "analyzer/render": 13704, "analyzer/render/html": 3180,
-    "analyzer/render/jobs": 910, "analyzer/render/gate": 870, "analyzer/report": 7315,
-    "analyzer/launch": 4339, "analyzer/launch/doctor": 1085,
+    "analyzer/analysis/gpu": 1131, "analyzer/render": 13685, "analyzer/render/html": 3180,
+    "analyzer/render/jobs": 910, "analyzer/render/gate": 870, "analyzer/report": 7310,
+    "analyzer/launch": 4322, "analyzer/launch/doctor": 1085,
 }
 
 
