@@ -71,7 +71,7 @@ def check_bar(path, text, stall):
 def check_ceiling(path, screen):
     """No range of what to do next ends above what ideal input would bring."""
     words = flat(screen)
-    most = re.search(r"With ideal input this training would run (?:[\d.]+x to )?([\d.]+)x", words)
+    most = re.search(r"With ideal input (?:this training|it) would run (?:[\d.]+x to )?([\d.]+)x", words)
     for high in re.findall(r"about [\d.]+x \([\d.]+x to ([\d.]+)x", words):
         t.check(not most or float(high) <= float(most[1]), path, "promises more than ideal input", words)
 

@@ -19,7 +19,7 @@ TIME = NUMBER + r" (?:ns|us|ms|s|min \d\d s|h \d\d min|days)"
 WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for name, words in {
     # The first line.
     "headline": r"BOUND (?:the GPU waited |the host waited )?({p}) of the time",
-    "ideal": r"With ideal input this (?:training|loop) would run ({x})(?: to ({x}))? as fast",
+    "ideal": r"With ideal input (?:this training|this loop|it) would run ({x})(?: to ({x}))? as fast",
     "lossless": r"nothing lost",
     "sure": r" Sure .*?({n}) batches, (?:({n}) records lost|nothing lost)",
     # The lines after "Why".

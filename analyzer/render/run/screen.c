@@ -108,13 +108,15 @@ static void add_verdict(const struct report *report, struct outline *o)
 	}
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
 		outline_cell(o, "%s", verdict_sentence(sentence, clock, f->stall_ratio));
-		if (f->starved && !isnan(f->gain_max))
-			page_append(below, sizeof(below), "With ideal input this %s would run %s",
+		/* The row should stay one line, as a longer screen loses other rows. */
+		if (f->starved && f->gain_alone > f->gain_max)
+			page_append(below, sizeof(below),
+				    "With ideal input it would run %s to %s as fast",
+				    UNITS_FACTOR(f->gain_max), UNITS_FACTOR(f->gain_alone));
+		else if (f->starved && !isnan(f->gain_max))
+			page_append(below, sizeof(below),
+				    "With ideal input this %s would run %s as fast",
 				    is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
-		if (*below && f->gain_alone > f->gain_max)
-			page_append(below, sizeof(below), " to %s", UNITS_FACTOR(f->gain_alone));
-		if (*below)
-			page_append(below, sizeof(below), " as fast");
 		/* Start-up happens only once, and no share includes it. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
 			page_append(below, sizeof(below), "%s %s, %s",
