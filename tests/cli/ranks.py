@@ -84,6 +84,23 @@ def check_shapes():
     t.check("19*" in text and "and 4 more; --json has all" in text, "the worst of many", text)
 
 
+def check_words():
+    """What is said where no rank is to blame."""
+    loads = rundb.loader(rundb.simulate(8, 1, 1, 1), pid=43)
+    for waits, keywords, words, others in (
+            ([90, 90, 90, 90], {}, "No single rank is to blame: look at what they share",
+             ("One rank", "Rank 0 loads")),
+            # The loaders of the others are as slow: 125 ms a batch.
+            ([1, 1, 90, 1], {"load_ms": 250}, "One rank waits longest in 98 % of the lost time, "
+             "but if its batches came at once, the others would wait for theirs: look at what they "
+             "share", ("No single rank", "Rank 0 loads")),
+            ([90, 90, 90, 90], {"kind": "accelerate", "inner": [loads]},
+             "Rank 0 loads the batches of all ranks", ("No single rank", "One rank"))):
+        text = " ".join(show(job(waits, **keywords)).out.split())
+        t.check(words in text, "missing:", words, text)
+        t.check(not any(other in text for other in others), others, text)
+
+
 def check_groups():
     """Groups that never meet are told apart, and the one that loses time is said."""
     folder = rundb.groups(t.scratch(), [[1, 1, 1, 1], [1, 1, 1, 90]])
@@ -184,6 +201,7 @@ def check_refusals():
 def main():
     check_culprit()
     check_shapes()
+    check_words()
     check_groups()
     check_two()
     check_clocks()

@@ -141,7 +141,8 @@ def healthy(path, **keywords):
     return build(path, [loader(simulate(400, 4, 20, 10), workers=4)], **keywords)
 
 
-def rank(path, number, late, together=True, steps=200, start=0, **meta):
+def rank(path, number, late, together=True, steps=200, start=0, load_ms=None,
+         kind="torch.DataLoader", inner=(), **meta):
     """A rank of a job in which late[i] is how long rank i waits, every third step."""
     now, rows = START_NS, []
     for epoch in range(2):
@@ -151,11 +152,12 @@ def rank(path, number, late, together=True, steps=200, start=0, **meta):
             compute = 100 * MS + (max(waits) * MS - wait if together else 0)
             rows.append({"epoch": epoch, "task": step, "batch": step, "begin_ns": now,
                          "wait_ns": wait, "compute_ns": compute, "step_ns": wait + compute,
-                         "head_ready": int(waits[number] == 1), "worker_id": step % 2})
+                         "head_ready": int(waits[number] == 1), "worker_id": step % 2,
+                         "load_ns": load_ms and load_ms * MS})
             now += wait + compute
     meta = dict({"rank": str(number), "host": "node{}".format(number // 2),
                  "start_unix_ns": str(1766000000000000000 + start)}, **meta)
-    return build(path, [loader(rows, workers=2)], meta=meta)
+    return build(path, [loader(rows, workers=2, kind=kind)] + list(inner), meta=meta)
 
 
 def job(folder, late, **keywords):

@@ -11,6 +11,8 @@
 #include "render/form/verdict.h"
 
 #define COLLECTIVES 0.1
+#define MOSTLY      0.75
+#define LONGER      1.5
 
 static const char *verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE])
 {
@@ -119,6 +121,7 @@ static void groups_words(const struct ranks *ranks, char *text, size_t size)
 static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
+	const struct ranks_spread spread = ranks_spread(ranks);
 	const bool is_one = job->culprit_count == 1;
 	char share[UNITS_MAX], least[UNITS_MAX], most[UNITS_MAX];
 
@@ -143,10 +146,20 @@ static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 			"Rank %" PRId64 " waits longest, but no step is longer for it: another "
 			"rank computes meanwhile. Faster input of this rank alone gains little.",
 			ranks->rows[job->hidden].rank);
-	} else if (job->starved && job->alignment != RANK_ALONE) {
+	} else if (job->starved && ranks->count && ranks->rows[0].is_dispatched) {
 		page_append(text, size,
-			    "No single rank is to blame: look at what they share (storage, cores, "
-			    "the loader's settings).");
+			    "Rank 0 loads the batches of all ranks and sends each its part: its "
+			    "own report says what to do.");
+	} else if (job->starved && job->alignment != RANK_ALONE) {
+		if (job->blame_share >= MOSTLY && spread.most >= LONGER * spread.median)
+			page_append(text, size,
+				    "One rank waits longest in %s of the lost time, but if its "
+				    "batches came at once, the others would wait for theirs: look",
+				    UNITS_SHARE(job->blame_share));
+		else
+			page_append(text, size, "No single rank is to blame: look");
+		page_append(text, size,
+			    " at what they share (storage, cores, the loader's settings).");
 	}
 }
 

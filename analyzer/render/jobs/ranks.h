@@ -14,6 +14,7 @@ struct rank_row {
 	int64_t rank, world_size; /* world_size <= 0: unknown */
 	struct finding finding;
 	float alone_share; /* share of the steps in which only collectives ran; NAN: unknown */
+	bool is_dispatched; /* rank 0 loads for it: see dialect_is_dispatcher() */
 	bool live;
 	char ended[ENDED_WORDS]; /* how the rank or a worker ended: "Killed by SIGKILL"; "": well */
 	bool is_terminated;      /* ended by SIGTERM: launchers send it to all ranks if one fails */

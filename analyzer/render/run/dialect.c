@@ -52,11 +52,14 @@ static bool is_gluon(const struct report *report)
 	return strcmp(dialect_of(report->loader)->kind, GLUON) == 0;
 }
 
-/* accelerate's dispatcher of several ranks: the first rank loads the batches of all. */
+bool dialect_is_dispatcher(const struct loader_info *loader)
+{
+	return strcmp(kind_of(loader), "accelerate") == 0;
+}
+
 static bool is_dispatched(const struct report *report, const struct advice *advice)
 {
-	return advice->id == ADVICE_MARK_LOADS &&
-	       strcmp(kind_of(report->loader), "accelerate") == 0;
+	return advice->id == ADVICE_MARK_LOADS && dialect_is_dispatcher(report->loader);
 }
 
 /* Returns Gluon's `prefetch`, which counts the batches of all workers together. */

@@ -104,6 +104,9 @@ const struct dialect *dialect_of(const struct loader_info *loader);
 
 bool dialect_is_threads(const struct loader_info *loader);
 
+/* Returns true for accelerate's dispatcher of several ranks: rank 0 loads the batches of all. */
+bool dialect_is_dispatcher(const struct loader_info *loader);
+
 /* Append words for this loader's library. False: those for PyTorch are right, too. */
 bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
 		      size_t size);

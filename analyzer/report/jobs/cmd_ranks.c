@@ -10,6 +10,7 @@
 #include "drain/database/home.h"
 #include "render/html/html.h"
 #include "render/jobs/ranks.h"
+#include "render/run/parts.h"
 #include "report/ranks.h"
 #include "report/run/thread.h"
 #include "store/database/db_open.h"
@@ -28,7 +29,7 @@ static void take_gpu(const struct options *options, struct run_info *run, struct
 
 /* Judges a rank like a report on this rank alone. */
 static int judge(const struct options *options, struct db *db, const struct rank_file *file,
-		 int64_t *ret_loader_id, struct batch_series *series, struct finding *finding)
+		 int64_t *ret_loader_id, struct batch_series *series, struct rank_row *row)
 {
 	struct thread_query query = {
 		.filter = cmd_filter(options, 0),
@@ -46,10 +47,11 @@ static int judge(const struct options *options, struct db *db, const struct rank
 	       loaders[i].loader_id != options->loader)
 		i++;
 	if (i < query.loader_count) {
-		r = thread_judge(db, &query, &i, series, finding);
+		r = thread_judge(db, &query, &i, series, &row->finding);
 		*ret_loader_id = loaders[i].loader_id;
+		row->is_dispatched = dialect_is_dispatcher(&loaders[i]);
 	} else {
-		stall_judge(series, finding);
+		stall_judge(series, &row->finding);
 	}
 	free(loaders);
 	return r;
@@ -91,7 +93,7 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	if (__builtin_sub_overflow(run.start_unix_ns, run.start_ns, &offset_ns) ||
 	    run.start_unix_ns < 0 || run.start_ns < 0)
 		offset_ns = UNKNOWN;
-	r = judge(options, db, file, &loader_id, &series, &row->finding);
+	r = judge(options, db, file, &loader_id, &series, row);
 	if (run.doubt_count > 0)
 		stall_doubt(&row->finding);
 	if (!ended_workers(&run, row->ended, sizeof(row->ended)))
