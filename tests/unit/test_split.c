@@ -126,7 +126,7 @@ Test(causes, saving_is_named_where_it_is_what_long_steps_are_made_of)
 /* A line after the optimizer leads; beside a GPU it may only wait for that. */
 Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gpu)
 {
-	struct line_share line = {.share = 0.9, .error = 0.05};
+	struct line_share line = {.share = 0.5, .error = 0.05, .of_function = 0.9};
 	struct lines lines = {.groups = {[LINE_AFTERS] = {&line, 1, 300, 1e9}}};
 	struct step_parts step = {.is_split = true, .has_optimizer = true, .whole_ns = 40e9};
 	struct cause_input input = {.step = &step, .lines = &lines};
@@ -140,6 +140,8 @@ Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gp
 		diagnose(&input);
 		cr_expect_eq(diagnosis.cause, has_gpu ? CAUSE_NONE : CAUSE_LOGGING, "%s",
 			     cause_names[diagnosis.cause]);
+		/* The time of the line's whole function counts. */
+		cr_expect(has_gpu || fabs(diagnosis.causes[0].ns - 0.9 * 8e9) < 1);
 		series_done(&series);
 	}
 }

@@ -296,7 +296,8 @@ static double logging_ns(const struct cause_input *input)
 
 	if (!line || !input->step || !input->step->has_optimizer || input->has_gpu)
 		return 0;
-	return line->share * step_parts_share(input->step, STEP_AFTER) * input->step->whole_ns;
+	return fmax(line->share, line->of_function) * step_parts_share(input->step, STEP_AFTER) *
+	       input->step->whole_ns;
 }
 
 /*
