@@ -173,6 +173,27 @@ def check_bytes(folder):
     check("few", build(path + "2", 1 << 20, **large), None, unwanted=["send_less"])
 
 
+def check_made_again(folder):
+    """A loader for each epoch: persistent_workers=True is set, and does not help."""
+    path, setup_ns = os.path.join(folder, "again.db"), 400 * rundb.MS
+    for starts in (1, 8):
+        batches = rundb.simulate(20, 2, 30, 20, epochs=8)
+        for batch in batches:
+            batch["begin_ns"] += batch["epoch"] * setup_ns
+            batch["load_begin_ns"] += batch["epoch"] * setup_ns
+        rundb.build(path, [rundb.loader(batches, workers=2, persistent=1)])
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE t_epoch SET setup_ns = ?1, sample_ns = 0, begin_ns = (SELECT MIN(begin_ns) FROM t_batch b"
+                             " WHERE b.epoch = t_epoch.epoch) - ?1", (setup_ns,))
+            for worker in range(2 * starts):
+                rundb.insert(database, "t_process", {"pid": 50 + worker, "start_ticks": 2, "role": "worker",
+                                                     "worker_id": worker % 2, "loader_id": 1})
+        if starts == 1:
+            check("made once", path, "cheaper_starts", "Make epochs longer", ["persistent_workers"])
+        else:
+            check("made again", path, "persistent_workers", "1. Make the loader once, before the loop over epochs: ")
+
+
 def check_anew(folder):
     """An iterator for each batch: to keep its workers is not what is to be done."""
     path = os.path.join(folder, "anew.db")
@@ -193,7 +214,7 @@ def check_anew(folder):
 
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
-                 check_bytes, check_anew):
+                 check_bytes, check_made_again, check_anew):
         each(t.scratch())
     t.finish()
 

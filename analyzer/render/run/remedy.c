@@ -156,6 +156,13 @@ static bool is_made_anew(const struct report *report)
 	return report->finding.epoch_count == report->finding.batch_count;
 }
 
+/* Returns true if workers should persist, but the program makes a new loader for each epoch. */
+static bool is_loader_anew(const struct report *report)
+{
+	return report->loader && report->loader->persistent == 1 &&
+	       report->series.persistent == 0;
+}
+
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const char *line = explain_find(advice_names[advice->id])->line;
@@ -175,6 +182,8 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	if ((advice->id == ADVICE_PERSISTENT_WORKERS || advice->id == ADVICE_CHEAPER_STARTS) &&
 	    is_made_anew(report))
 		return "Make the iterator once, before the loop.";
+	if (advice->id == ADVICE_PERSISTENT_WORKERS && is_loader_anew(report))
+		return "Make the loader once, before the loop over epochs.";
 	if (advice->id == ADVICE_DECODE_BOUND && decode_line(report))
 		return decode_line(report);
 	if (advice->id == ADVICE_SPLIT_FIRST && splits_files(&report->diagnosis.grounds))
@@ -414,6 +423,10 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		if (is_made_anew(report))
 			return "Call iter(loader) once, before the loop, and next() in it: here "
 			       "each batch has an iterator of its own.";
+		if (advice->id == ADVICE_PERSISTENT_WORKERS && is_loader_anew(report))
+			return "persistent_workers=True keeps workers only as long as their "
+			       "loader, and here each epoch has a loader of its own. What differs "
+			       "between epochs can be chosen by a sampler.";
 		if (advice->id == ADVICE_CHEAPER_STARTS)
 			add_firsts(report, buffer);
 		break;

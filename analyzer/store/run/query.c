@@ -135,8 +135,12 @@ static const char PACKED_SQL[] = ROWS_LOADERS
 	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
 	" 0, 0, 0," OWNER_SQL " FROM id LEFT JOIN t_loader USING (loader_id)";
 
+/* Workers do not persist if the program makes the loader again, and so starts worker 0 again. */
 static const char LOADER_SQL[] =
-	"SELECT workers, prefetch_factor, in_order, persistent, kind LIKE '%(iterable)',"
+	"SELECT workers, prefetch_factor, in_order, CASE WHEN persistent = 1 AND"
+	"  (SELECT COUNT(*) FROM t_process p WHERE p.loader_id = t_loader.loader_id AND"
+	"   role = 'worker' AND worker_id = 0) > 1 THEN 0 ELSE persistent END,"
+	" kind LIKE '%(iterable)',"
 	" kind LIKE 'mxnet.gluon%' OR kind LIKE 'paddle.io%', kind LIKE 'mxnet.gluon%'"
 	" FROM t_loader WHERE loader_id = ?1";
 
