@@ -305,6 +305,32 @@ Test(advice, recommends_nothing_that_brings_nothing)
 	series_done(&series);
 }
 
+/* More workers may bring nothing if they share what loads wait for. What is sure goes first. */
+Test(advice, puts_what_surely_helps_before_what_may_bring_nothing)
+{
+	struct whatif *w = &diagnosis.whatif;
+	const struct advice *steps = diagnosis.advice.steps;
+	struct model m = HEALTHY;
+
+	m.load *= 6;
+	model_diagnose(&m);
+	for (int is_sure = 0; is_sure < 2; is_sure++) {
+		for (int id = 0; id < WHATIF_MAX; id++)
+			w->gain[id] = NAN;
+		w->outside_share = 0.9;
+		w->gain[WHATIF_MORE_WORKERS] = 0.3;
+		w->gain[WHATIF_PREFETCH_X4] = 0.31;
+		w->low_per_s[WHATIF_MORE_WORKERS] =
+			w->batches_per_s[WHATIF_BASELINE] * (is_sure ? 1.2 : 1);
+		w->low_per_s[WHATIF_PREFETCH_X4] = 1.2 * w->batches_per_s[WHATIF_BASELINE];
+		give(CAUSE_PERIODIC_SLOW_LOAD);
+		/* The first one is bounded by the account. */
+		cr_expect_eq(steps[2 - is_sure].id, ADVICE_MORE_LOADER_CAPACITY);
+		cr_expect_eq(steps[1 + is_sure].id, ADVICE_PREFETCH_OR_IN_ORDER_FALSE);
+	}
+	series_done(&series);
+}
+
 /* Persistent workers save no more than starting and ending epochs takes. */
 Test(advice, bounds_persistent_workers_by_the_starts)
 {

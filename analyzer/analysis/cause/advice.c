@@ -422,6 +422,9 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
 	if (ranks[preferred->id] & FIRST)
 		return false;
+	/* What surely helps goes before what may bring nothing. */
+	if (advice->low > 0 && preferred->low <= 0 && advice->gain >= preferred->gain)
+		return true;
 	/* Needless work can be removed; decoding cannot be removed entirely. */
 	if (ranks[preferred->id] & WASTE)
 		return !is_whole(advice->id) &&
