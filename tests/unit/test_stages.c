@@ -233,11 +233,24 @@ Test(stages, nothing_is_loaded_ahead)
 	cr_expect_eq(found.limit, STAGE_LIMIT_PREFETCH);
 	cr_expect(!found.is_prefetched);
 	cr_expect_str_eq(lead_name(), "DecodeJpeg");
+	cr_expect_float_eq(found.prefetch.high, 145 / 80.0 - 1, 0.01);
+	cr_expect_eq(found.prefetch.low, 0, "nothing shows that cores are idle");
+	/* The training and the loads leave most of both cores idle. */
+	used_cores = 0.8;
+	JUDGE(NOPRE, 65, 80);
 	cr_expect_float_eq(found.prefetch.gain, 145 / 80.0 - 1, 0.01);
+	cr_expect_float_eq(found.prefetch.low, found.prefetch.gain / 2, 0.01);
+	/* They use nearly all that other programs leave free. */
+	used_cores = free_cores = 1.4;
+	JUDGE(NOPRE, 65, 80);
+	cr_expect_float_eq(found.prefetch.gain, sqrt(2 / 1.4) - 1, 0.01);
+	cr_expect_float_eq(found.prefetch.high, 2 / 1.4 - 1, 0.01);
+	cr_expect_eq(found.prefetch.low, 0);
+	used_cores = NAN, free_cores = 2;
 	/* A short one hides little, and the decoding is what takes long. */
 	JUDGE(NOPRE, 65, 20);
 	cr_expect_eq(found.limit, STAGE_LIMIT_WORK);
-	cr_expect_float_eq(found.prefetch.gain, 85 / 65.0 - 1, 0.01);
+	cr_expect_float_eq(found.prefetch.high, 85 / 65.0 - 1, 0.01);
 }
 
 Test(stages, what_is_not_known_is_not_said)

@@ -311,14 +311,18 @@ static void price_cheaper(const struct view *v, const struct stage_finding *f,
 	ret->low = 0;
 }
 
+/* Loading ahead needs as much CPU as before, in less time: only idle cores show that it gains. */
 static void price_prefetch(const struct view *v, struct stage_gain *ret)
 {
 	const struct stages_facts *facts = v->facts;
+	const double now_ns = facts->wait_ns + facts->step_ns;
+	const double then_ns = fmax(facts->wait_ns, facts->step_ns);
+	const double cpu_ns = facts->used_cores * now_ns;
+	const bool is_idle = cpu_ns < USED_MOST * facts->free_cores * then_ns;
 
-	ret->high = (facts->wait_ns + facts->step_ns) / fmax(facts->wait_ns, facts->step_ns) - 1;
-	/* Half may be lost, as loading and training take cores from each other. */
-	ret->low = ret->high / 2;
-	ret->gain = ret->high;
+	ret->high = fmax(now_ns / fmax(then_ns, cpu_ns / facts->cores) - 1, 0);
+	ret->gain = is_idle ? ret->high : sqrt(1 + ret->high) - 1;
+	ret->low = is_idle ? ret->high / 2 : 0;
 }
 
 /* Returns the kernels' time for a batch if all threads share it: more calls bring no less. */
