@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "analysis/account/load_facts.h"
 #include "analysis/account/series.h"
 
 Test(series, what_was_never_observed_has_no_column)
@@ -129,4 +130,37 @@ Test(series, says_how_many_workers_load)
 	cr_expect_eq(loading_of(8, 50, 5, 5), -1);
 	cr_expect_eq(loading_of(0, 2, 100, 0), -1);
 	cr_expect_eq(loading_of(-1, 2, 100, 1), -1);
+}
+
+/* A load of 1 s: for which part of it is it known to work or wait, and do other threads run? */
+Test(series, loads_that_seem_to_do_nothing_wait_for_threads_that_run)
+{
+	static const struct {
+		double cpu, no_core, thread, socket, runnable;
+		bool are_needed;
+	} cases[] = {
+		{0.03, 0.02, 0, 0, 2.1, true},
+		{0.03, 0.02, NAN, NAN, 1, true},
+		{0.03, 0.02, 0, 0, 0.4, false},	 /* nobody runs: it waits for something else */
+		{0.03, 0.02, 0, 0.9, 2.1, false}, /* it waits for a socket, whoever runs */
+		{0.80, 0.15, 0, 0, 2.1, false},
+		{0.50, 0.02, 0.4, 0, 1.5, true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct load_facts facts = LOAD_FACTS_UNKNOWN;
+		struct batch_series series;
+
+		series_init(&series);
+		series.load_cpu_ns = 10 * cases[i].cpu * 1e9;
+		series.load_cpu_count = 10;
+		facts.load_ns = 20e9;
+		facts.no_core_ns = cases[i].no_core * 20e9;
+		facts.wait_ns[LOAD_WAIT_THREAD] = cases[i].thread * 20e9;
+		facts.wait_ns[LOAD_WAIT_SOCKET] = cases[i].socket * 20e9;
+		facts.runnable_threads = cases[i].runnable;
+		series_add_threads(&series, &facts, 1e9);
+		cr_expect_eq(series.worker_threads > 0, cases[i].are_needed, "%zu", i);
+		series_done(&series);
+	}
 }

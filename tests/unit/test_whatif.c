@@ -604,8 +604,8 @@ Test(whatif, loads_that_wait_for_their_workers_threads_need_cores)
 	for (int waits = 0; waits < 2; waits++) {
 		m.cpu_share = 0.02, facts.load_ns = facts.runnable_threads = 1;
 		model_run(&m);
-		facts.wait_ns[LOAD_WAIT_THREAD] = waits ? 0.95 : 0.05;
-		series_add_threads(&series, &facts);
+		facts.wait_ns[waits ? LOAD_WAIT_THREAD : LOAD_WAIT_SOCKET] = 0.95;
+		series_add_threads(&series, &facts, m.load * MS);
 		predict_with(&facts, NULL);
 		cr_expect_eq(diagnosis.whatif.gain[WHATIF_WORKERS_X2] < 0.05, waits);
 		series_done(&series);

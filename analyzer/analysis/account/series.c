@@ -307,9 +307,21 @@ int32_t series_find_loading(const struct batch_series *s)
 	return loading;
 }
 
-void series_add_threads(struct batch_series *series, const struct load_facts *facts)
+void series_add_threads(struct batch_series *series, const struct load_facts *facts,
+			double load_mean_ns)
 {
-	if (facts->wait_ns[LOAD_WAIT_THREAD] >= WAITS_LEAST * facts->load_ns)
+	const double cpu_ns = series->load_cpu_ns / (double)series->load_cpu_count;
+	double unseen = 1 - cpu_ns / load_mean_ns;
+
+	if (facts->no_core_ns > 0)
+		unseen -= facts->no_core_ns / facts->load_ns;
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		if (facts->wait_ns[kind] > 0)
+			unseen -= facts->wait_ns[kind] / facts->load_ns;
+	/* Some libraries wait for their threads by system calls that are not seen. In the mean, at
+	 * least one thread could then run. */
+	if (facts->wait_ns[LOAD_WAIT_THREAD] >= WAITS_LEAST * facts->load_ns ||
+	    (unseen >= WAITS_LEAST && facts->runnable_threads >= 1))
 		series->worker_threads = facts->runnable_threads;
 }
 

@@ -155,7 +155,8 @@ bool series_has_others(const struct batch_series *series);
 bool series_others_differ(const struct batch_series *a, const struct batch_series *b);
 
 /* Sets `worker_threads`, but only if loads wait for other threads of their worker. */
-void series_add_threads(struct batch_series *series, const struct load_facts *facts);
+void series_add_threads(struct batch_series *series, const struct load_facts *facts,
+			double load_mean_ns);
 
 /* Call series_init() before the series is used again. */
 void series_done(struct batch_series *series);

@@ -517,8 +517,13 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
 	/* Loads that wait for other threads of their worker need the cores of these threads. */
-	if (s->workers > 0 && s->worker_threads > t->load_cpu / t->load_got + THREADS_MORE)
+	if (s->workers > 0 && s->worker_threads > t->load_cpu / t->load_got + THREADS_MORE) {
+		/* A thread that hardly works does not show what share of a core the others got. */
+		if (t->load_cpu < t->load_got / 2)
+			t->load_got = share_of_thread(
+				&t->share, s->workers + t->step_cpu * t->step_threads, 1);
 		t->load_cpu = fmin(1, s->worker_threads) * t->load_got;
+	}
 	/* A thread that works little waits for a core when it wakes up, however many others run. It
 	 * gets at least the share that it used. */
 	works = t->load_cpu / t->load_got;

@@ -169,7 +169,9 @@ static void add_load(const struct report *report, struct outline *o)
 			     "of other: asleep in locks, queues or sleep()");
 	if (totals->cpu_ns != UNKNOWN)
 		outline_part(o, "CPU", report_load_mean(report, totals->cpu_ns), load_ns,
-			     "of the load; the rest it waited, or had no core");
+			     report->series.worker_threads >= 1
+				     ? "of the load, in its own thread; other threads ran, too"
+				     : "of the load; the rest it waited, or had no core");
 	if (report->series.workers != 0) {
 		outline_part(o, "hand-over", report_load_mean(report, totals->transfer_ns), NAN,
 			     "then: from the worker to the main process");

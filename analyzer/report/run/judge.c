@@ -195,7 +195,8 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && explains)
 		r = load_facts_read(db, &report->filter, &report->facts);
 	if (r == 0 && explains)
-		series_add_threads(&report->series, &report->facts);
+		series_add_threads(&report->series, &report->facts,
+				   report->finding.load_mean_ns);
 	if (r == 0 && explains)
 		r = find_lines(db, report);
 	if (r == 0 && advises && report->live)
