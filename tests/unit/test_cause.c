@@ -331,6 +331,27 @@ Test(advice, puts_what_surely_helps_before_what_may_bring_nothing)
 	series_done(&series);
 }
 
+/* The loads' own threads hardly work, but others of their workers may. */
+Test(advice, counts_the_cpu_time_of_a_workers_other_threads)
+{
+	struct model m = HEALTHY;
+	bool found = false;
+
+	m.load *= 6;
+	m.cpu_share = 0.02;
+	model_diagnose(&m);
+	for (int id = 0; id < WHATIF_MAX; id++)
+		diagnosis.whatif.gain[id] = id == WHATIF_LOAD_HALF ? 0.3 : NAN;
+	for (int is_seen = 0; is_seen < 2; is_seen++) {
+		series.worker_threads = is_seen ? 2.1 : NAN;
+		give(CAUSE_TOO_MANY_THREADS);
+		for (size_t i = 0; i < diagnosis.advice.count; i++)
+			found |= diagnosis.advice.steps[i].id == ADVICE_REDUCE_CPU_PER_BATCH;
+		cr_expect_eq(found, is_seen);
+	}
+	series_done(&series);
+}
+
 /* Persistent workers save no more than starting and ending epochs takes. */
 Test(advice, bounds_persistent_workers_by_the_starts)
 {

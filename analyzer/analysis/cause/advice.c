@@ -163,7 +163,7 @@ static bool applies(const struct remedied *v, enum advice_id id)
 		return r->small.count > 0 && s->iterable == 0 &&
 		       !(v->input->lacks & OPTION_SAMPLER);
 	case ADVICE_REDUCE_CPU_PER_BATCH:
-		return r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
+		return 2 * removed_by(v, id) >= GROUNDS_CPU_LITTLE; /* half of it is removed */
 	case ADVICE_REDUCE_DELIVERY_COST:
 		return r->tensors >= GROUNDS_TENSORS;
 	case ADVICE_RETURN_TENSORS:
