@@ -138,13 +138,15 @@ Test(series, loads_that_seem_to_do_nothing_wait_for_threads_that_run)
 	static const struct {
 		double cpu, no_core, thread, socket, runnable;
 		bool are_needed;
+		int32_t workers;
 	} cases[] = {
-		{0.03, 0.02, 0, 0, 2.1, true},
-		{0.03, 0.02, NAN, NAN, 1, true},
-		{0.03, 0.02, 0, 0, 0.4, false},	 /* nobody runs: it waits for something else */
-		{0.03, 0.02, 0, 0.9, 2.1, false}, /* it waits for a socket, whoever runs */
-		{0.80, 0.15, 0, 0, 2.1, false},
-		{0.50, 0.02, 0.4, 0, 1.5, true},
+		{0.03, 0.02, 0, 0, 2.1, true, 2},
+		{0.03, 0.02, NAN, NAN, 1, true, 2},
+		{0.03, 0.02, 0, 0, 0.4, false, 2}, /* nobody runs: it waits for something else */
+		{0.03, 0.02, 0, 0.9, 2.1, false, 2}, /* it waits for a socket, whoever runs */
+		{0.80, 0.15, 0, 0, 2.1, false, 2},
+		{0.50, 0.02, 0.4, 0, 1.5, true, 2},
+		{0.03, 0.02, 0, 0, 2.1, false, 0}, /* without workers, these may be the step's */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -152,6 +154,7 @@ Test(series, loads_that_seem_to_do_nothing_wait_for_threads_that_run)
 		struct batch_series series;
 
 		series_init(&series);
+		series.workers = cases[i].workers;
 		series.load_cpu_ns = 10 * cases[i].cpu * 1e9;
 		series.load_cpu_count = 10;
 		facts.load_ns = 20e9;

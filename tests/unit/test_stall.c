@@ -330,7 +330,7 @@ Test(stall, ideal_input_frees_no_cores_that_workers_did_not_take)
 	cr_expect_eq(finding.gain_alone, finding.gain_max);
 	judge_beside_workers(0.6, 0.5, 0.05); /* loads only sleep */
 	cr_expect_eq(finding.gain_alone, finding.gain_max);
-	judge_beside_workers(NAN, 120, 0.05);
+	judge_beside_workers(NAN, 4, 0.05);
 	cr_expect_eq(finding.gain_alone, finding.gain_max);
 }
 

@@ -321,7 +321,7 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 	/* Some libraries wait for their threads by system calls that are not seen. In the mean, at
 	 * least one thread could then run. */
 	if (facts->wait_ns[LOAD_WAIT_THREAD] >= WAITS_LEAST * facts->load_ns ||
-	    (unseen >= WAITS_LEAST && facts->runnable_threads >= 1))
+	    (series->workers > 0 && unseen >= WAITS_LEAST && facts->runnable_threads >= 1))
 		series->worker_threads = facts->runnable_threads;
 }
 

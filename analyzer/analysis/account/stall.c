@@ -268,7 +268,7 @@ static double faster_alone(const struct batch_series *s, const struct finding *f
 		fmin(cpu_ns * (1 / s->main_share - 1), load_ns * (double)s->count);
 	double factor;
 
-	if (f->by_gpu || !(s->workers > 0) || series_has_others(s) ||
+	if (f->by_gpu || !(s->workers > 0) || !(s->main_share > 0) || series_has_others(s) ||
 	    !(cpu_ns >= LITTLE_WORK * busy_ns) || !(waited_ns < busy_ns - cpu_ns))
 		return 1;
 	factor = 1 / (1 - waited_ns / busy_ns);

@@ -489,7 +489,7 @@ static double find_outside(const struct batch_series *s, const struct finding *f
 		}
 	}
 	/* The rest of a load waits for its worker's other threads, as far as these run. */
-	if (s->worker_threads > cpu + ready + threads)
+	if (s->workers > 0 && s->worker_threads > cpu + ready + threads)
 		threads = fmin(1 - cpu - ready, s->worker_threads - cpu - ready);
 	cpu = 1 - cpu - ready - threads;
 	return isnan(cpu) && isnan(waited) ? NAN : fmin(1, fmax(waited, cpu));
