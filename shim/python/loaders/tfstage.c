@@ -241,7 +241,10 @@ RARELY static bool tfstage_first_compute(struct stage_call *call, const struct w
 	return number;
 }
 
-static bool tfstage_instantiate(struct stage_call *call)
+/* Rows of tfdata.def call these, but not on aarch64. */
+#define OF_ROWS static __attribute__((unused))
+
+OF_ROWS bool tfstage_instantiate(struct stage_call *call)
 {
 	if (!activate_on())
 		return false;
@@ -249,7 +252,7 @@ static bool tfstage_instantiate(struct stage_call *call)
 	return true;
 }
 
-static void tfstage_born(const struct wrap_copy *copy, const void *kernel)
+OF_ROWS void tfstage_born(const struct wrap_copy *copy, const void *kernel)
 {
 	if (!stage_is_inside())
 		return;
@@ -258,8 +261,8 @@ static void tfstage_born(const struct wrap_copy *copy, const void *kernel)
 	stage_put(kernel, STAGE_UNNAMED);
 }
 
-static bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
-				const struct wrap_copy *copy, const void *iterator)
+OF_ROWS bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
+			  const struct wrap_copy *copy, const void *iterator)
 {
 	if (!activate_on())
 		return false;
@@ -269,8 +272,8 @@ static bool tfstage_next(struct stage_call *call, const struct wrap_target *targ
 }
 
 /* Returns false if stage_end() need not follow. */
-static bool tfstage_compute(struct stage_call *call, const struct wrap_target *target,
-				   const void *kernel, const void *context)
+OF_ROWS bool tfstage_compute(struct stage_call *call, const struct wrap_target *target,
+			     const void *kernel, const void *context)
 {
 	const uint16_t number = activate_on() ? stage_begin_leaf(call, kernel) : STAGE_NONE;
 
