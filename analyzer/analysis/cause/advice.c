@@ -163,7 +163,7 @@ static bool applies(const struct remedied *v, enum advice_id id)
 		return r->small.count > 0 && s->iterable == 0 &&
 		       !(v->input->lacks & OPTION_SAMPLER);
 	case ADVICE_REDUCE_CPU_PER_BATCH:
-		return 2 * removed_by(v, id) >= GROUNDS_CPU_LITTLE; /* half of it is removed */
+		return removed_working_share(v) >= GROUNDS_CPU_LITTLE;
 	case ADVICE_REDUCE_DELIVERY_COST:
 		return r->tensors >= GROUNDS_TENSORS;
 	case ADVICE_RETURN_TENSORS:

@@ -55,8 +55,7 @@ double removed_at_least(const struct remedied *v, enum advice_id id)
 	return id == ADVICE_INDEX_AT_ONCE ? SINGLE_LEAST : 0;
 }
 
-/* Returns for which share of the loads their worker's threads use cores, or could use one. */
-static double working_share(const struct remedied *v)
+double removed_working_share(const struct remedied *v)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
 	const double own = r->cpu_share + r->no_core_share, all = v->series->worker_threads;
@@ -66,13 +65,12 @@ static double working_share(const struct remedied *v)
 
 double removed_at_most(const struct remedied *v, enum advice_id id)
 {
-	const struct grounds *r = &v->diagnosis->grounds;
 	const struct lines *lines = v->input->lines;
 	const double read = v->input->loads ? load_read_share(v->input->loads) : 0;
 	double share = lines ? lines_function_share(lines, id == ADVICE_FEWER_OPENS) : 0;
 
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
-		return fmin(share, working_share(v));
+		return fmin(share, removed_working_share(v));
 	/* At least half of the reading is surely done within that function. */
 	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
 		return share;
@@ -127,7 +125,7 @@ double removed_by(const struct remedied *v, enum advice_id id)
 	case ADVICE_SHORTEN_LOCK:
 		return r->lock_share;
 	case ADVICE_REDUCE_CPU_PER_BATCH:
-		return working_share(v) / 2;
+		return removed_working_share(v) / 2;
 	case ADVICE_OWN_CORES:
 		return removed_from_cores(v);
 	case ADVICE_STOP_GROWTH:

@@ -16,6 +16,9 @@ struct remedied {
 
 double removed_by(const struct remedied *v, enum advice_id id);
 
+/* Returns for which share of the loads their worker's threads use cores, or could use one. */
+double removed_working_share(const struct remedied *v);
+
 /* Return true if ADVICE_FIND_EVENT is about single stalls, or about loads that became longer. */
 bool removed_are_stalls(const struct diagnosis *d);
 bool removed_is_shift(const struct diagnosis *d);

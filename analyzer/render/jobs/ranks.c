@@ -146,7 +146,7 @@ static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 			"Rank %" PRId64 " waits longest, but no step is longer for it: another "
 			"rank computes meanwhile. Faster input of this rank alone gains little.",
 			ranks->rows[job->hidden].rank);
-	} else if (job->starved && ranks->count && ranks->rows[0].is_dispatched) {
+	} else if (job->starved && ranks->rows[0].is_dispatched) {
 		page_append(text, size,
 			    "Rank 0 loads the batches of all ranks and sends each its part: its "
 			    "own report says what to do.");
