@@ -21,8 +21,6 @@
 #define GPU_SEEN_LEAST    0.5
 /* confidence is lower if the GPU's times are known for a smaller share of all batches */
 #define GPU_SEEN_MOST     0.95
-/* a thread that works for a smaller share of its time hardly competes for cores */
-#define LITTLE_WORK       0.15
 /* steps are said to become faster without workers only from this factor on */
 #define FASTER_LEAST      1.05
 
@@ -269,7 +267,7 @@ static double faster_alone(const struct batch_series *s, const struct finding *f
 	double factor;
 
 	if (f->by_gpu || !(s->workers > 0) || !(s->main_share > 0) || series_has_others(s) ||
-	    !(cpu_ns >= LITTLE_WORK * busy_ns) || !(waited_ns < busy_ns - cpu_ns))
+	    !(waited_ns < busy_ns - cpu_ns))
 		return 1;
 	factor = 1 / (1 - waited_ns / busy_ns);
 	return factor >= FASTER_LEAST ? factor : 1;
