@@ -352,6 +352,30 @@ Test(advice, counts_the_cpu_time_of_a_workers_other_threads)
 	series_done(&series);
 }
 
+/* If other threads do nothing, the CPU time of the loads' own threads fills the cores. */
+Test(advice, bounds_one_thread_a_worker_by_the_cpu_time_of_its_own_thread)
+{
+	const struct advice *first = &diagnosis.advice.steps[0];
+	struct model m = HEALTHY;
+	double batch_ns, least_ns;
+
+	m.load *= 6;
+	for (int is_working = 0; is_working < 2; is_working++) {
+		m.cpu_share = is_working ? 0.4 : 0.02;
+		m.cores = 2;
+		model_diagnose(&m);
+		give(CAUSE_TOO_MANY_THREADS);
+		cr_assert_eq(first->id, ADVICE_LIMIT_THREADS);
+		batch_ns = finding.steady_ns / (double)finding.steady_count;
+		least_ns = m.cpu_share * finding.load_mean_ns / 2;
+		cr_expect_lt(is_working ? batch_ns / least_ns : finding.gain_alone,
+			     is_working ? finding.gain_alone : batch_ns / least_ns);
+		cr_expect_float_eq(first->gain + 1,
+				   is_working ? batch_ns / least_ns : finding.gain_alone, 0.05);
+		series_done(&series);
+	}
+}
+
 /* Persistent workers save no more than starting and ending epochs takes. */
 Test(advice, bounds_persistent_workers_by_the_starts)
 {

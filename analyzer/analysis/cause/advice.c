@@ -250,31 +250,23 @@ static int price_part(const struct remedied *v, double share, struct advice *ret
 	return r;
 }
 
-/* Raises ret->high to the gain of loads that take `part` of their time less. */
-static int widen(const struct remedied *v, double part, struct advice *ret)
+/* Extends the range, up or down, to the gain of loads that take `part` of their time less. */
+static int extend(const struct remedied *v, double part, bool is_up, struct advice *ret)
 {
-	struct advice all = {.gain = NAN};
-	int r = part > 0 ? price_part(v, part, &all) : 0;
+	struct advice other = {.gain = NAN};
+	int r = part > 0 ? price_part(v, part, &other) : 0;
 
-	if (r == 0 && all.gain > ret->high)
-		ret->high = all.gain;
-	return r;
-}
-
-static int lower(const struct remedied *v, double part, struct advice *ret)
-{
-	struct advice least = {.gain = NAN};
-	int r = part > 0 ? price_part(v, part, &least) : 0;
-
-	if (r == 0 && least.gain < ret->low)
-		ret->low = least.gain;
+	if (r == 0 && is_up && other.gain > ret->high)
+		ret->high = other.gain;
+	if (r == 0 && !is_up && other.gain < ret->low)
+		ret->low = other.gain;
 	return r;
 }
 
 static int widen_to_function(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
 	const double high = ret->high;
-	int r = widen(v, removed_at_most(v, id), ret);
+	int r = extend(v, removed_at_most(v, id), true, ret);
 
 	ret->is_open = ret->high > high;
 	return r;
@@ -296,8 +288,16 @@ static double share_of_pauses(const struct diagnosis *d)
 }
 
 /* Returns the largest gain of an advice. NAN: not known, because it also shortens steps. */
-static double most_of(const struct finding *f, enum advice_id id)
+static double most_of(const struct remedied *v, enum advice_id id)
 {
+	const struct finding *f = v->finding;
+	const struct batch_series *s = v->series;
+	const double load_ns = s->load_cpu_ns / (double)s->load_cpu_count;
+
+	/* A load still needs the CPU time of its own thread; workers share the cores. NAN: any. */
+	if (id == ADVICE_LIMIT_THREADS)
+		return fmin(f->gain_alone, f->steady_ns / (double)f->steady_count / load_ns *
+						   fmin(s->workers, s->cores)) - 1;
 	if (id == ADVICE_PERSISTENT_WORKERS || id == ADVICE_CHEAPER_STARTS)
 		return gain_of(f->account.share[ACCOUNT_EPOCH_START] +
 			       f->account.share[ACCOUNT_EPOCH_END]);
@@ -355,7 +355,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 	if (part > 0) {
 		r = price_part(v, part, ret);
 		if (r == 0)
-			r = widen(v, removed_needless(v, id), ret);
+			r = extend(v, removed_needless(v, id), true, ret);
 		/* Perhaps all pages are needed, or workers read different parts of a file. */
 		if (id == ADVICE_FAULT_LESS ||
 		    (id == ADVICE_SPLIT_FIRST && !v->diagnosis->grounds.is_decoded_by_all))
@@ -363,7 +363,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		if (r == 0)
 			r = widen_to_function(v, id, ret);
 		if (r == 0)
-			r = lower(v, removed_at_least(v, id), ret);
+			r = extend(v, removed_at_least(v, id), false, ret);
 	} else if (id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0)
 		ret->gain = gain_of(v->diagnosis->start_sampling_ns / v->finding->account.time_ns);
 	else if (id == ADVICE_SKIP_IN_SAMPLER)
@@ -374,7 +374,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(v->diagnosis, id)) {
 		ret->is_ideal = true;
-		ret->gain = most_of(v->finding, id);
+		ret->gain = most_of(v, id);
 	}
 	return r;
 }
