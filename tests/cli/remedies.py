@@ -22,7 +22,8 @@ def build(path, batch_bytes, decode=0.0, pixels=0, images=0, asked=0.0, peer="",
     again: bytes of `file` that are read for each byte of a batch, in small pieces, for half of the loads;
     others: cores that other programs take.
     """
-    batches = rundb.simulate(300, 2, changes.pop("load_ms", 120), 20, delivery_ms=changes.pop("delivery_ms", 0.3))
+    batches = rundb.simulate(changes.pop("count", 300), 2, changes.pop("load_ms", 120), 20,
+                             delivery_ms=changes.pop("delivery_ms", 0.3), epochs=changes.pop("epochs", 1))
     for number, batch in enumerate(batches):
         batch.update(decode_count=int(images * SAMPLES * (1 + spread * (number % 2))),
                      decode_ns=int(batch["load_ns"] * decode), blocked_ns=int(batch["load_ns"] * asked),
@@ -49,7 +50,7 @@ def build(path, batch_bytes, decode=0.0, pixels=0, images=0, asked=0.0, peer="",
             database.execute("INSERT INTO t_total VALUES ('wait', ?, 'socket', 0, ?, ?, 1, 0, 1000, 0)",
                              (peer, count, int(load_ns * asked)))
         for batch in batches:
-            rundb.insert(database, "t_made", {"loader_id": 1, "epoch": 0, "task": batch["task"],
+            rundb.insert(database, "t_made", {"loader_id": 1, "epoch": batch["epoch"], "task": batch["task"],
                                               "tensor_count": tensors, "batch_bytes": batch_bytes})
     return path
 
@@ -153,6 +154,14 @@ def check_firsts(folder):
                                                      kind="torch.DataLoader (iterable)")])
         check("first loads", path + str(opens), "cheaper_starts", "" if opens else words)
         t.equal(words in forms.flat(forms.run(path + str(opens))), not opens, "that open", opens)
+
+
+    starts = dict(load_ms=38, count=12, epochs=14, persistent=1)
+    step = check("read in vain", build(path + "r", 48000, again=48, file="/data/views.pt", **starts), "read_less",
+                 "48 bytes are read for each byte of a batch")
+    t.check(0.05 <= step["gain"] < 0.2, "only the first loads are waited for", step)
+    check("read once", build(path + "n", 48000, again=1, file="/data/views.pt", **starts), "cheaper_starts",
+          unwanted=["read_less"])
 
 
 def check_manager(folder):
