@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* In place of a batch number: */
-#define DLPROF_NEXT (-1)	/* last number of this epoch plus one; 0 for the first */
+/* What may stand in place of a batch number: */
+#define DLPROF_NEXT (-1)	/* the previous number of this epoch + 1; for its first batch, 0 */
 #define DLPROF_END  (-2)	/* no batch: the data has ended */
 
 #ifdef DLPROF_SHIM		/* the library itself includes this file */
@@ -16,7 +16,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Returns the function of this name, or NULL. `*cache` begins as 0, and is `cache` for NULL. */
+/* Returns the function or NULL. `*cache` is 0 at first, then the function, or `cache` for NULL. */
 static __inline__ void *dlprof_find_(void **cache, const char *name)
 {
 	void *found = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
@@ -54,7 +54,7 @@ DLPROF_MARK(dlprof_batch_begin, (void), (void), ())
 /*
  * The training thread has got batch number `batch` (or DLPROF_NEXT), and computes until the next
  * dlprof_batch_begin(). DLPROF_END: there was no batch, and a new epoch follows, whose numbers may
- * begin at 0 again. A loader that loads past an epoch's end marks no end, and counts on.
+ * begin at 0 again. If the loader already loads for the next epoch, mark no end, and count on.
  */
 DLPROF_MARK(dlprof_batch_end, (int64_t batch), (int64_t), (batch))
 
@@ -62,14 +62,15 @@ DLPROF_MARK(dlprof_batch_end, (int64_t batch), (int64_t), (batch))
 DLPROF_MARK(dlprof_load_begin, (int64_t batch), (int64_t), (batch))
 
 /*
- * This thread's load has ended: batch `batch`, the begun one (DLPROF_NEXT), or none (DLPROF_END).
+ * This thread's load has ended. `batch` is its number; DLPROF_NEXT: the number with which it began;
+ * DLPROF_END: it made no batch.
  */
 DLPROF_MARK(dlprof_load_end, (int64_t batch), (int64_t), (batch))
 
 /* A step begins, in a loop without other marks. Its waits are not known, so there is no verdict. */
 DLPROF_MARK(dlprof_step, (void), (void), ())
 
-/* Writes `text`, cut after 87 bytes, and its time to the database's view `mark`. NULL: no line. */
+/* Writes `text`, cut after 87 bytes, and its time to the database's view `mark`. NULL: nothing. */
 DLPROF_MARK(dlprof_mark, (const char *text), (const char *), (text))
 
 /*

@@ -16,14 +16,14 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_STOP,    /* __next__ returned no batch: epoch's end or error */
 	DLPROF_EVENT_WORKER,  /* a worker process entered its loop */
 	DLPROF_EVENT_LOAD,    /* a load, done by a worker or (W = 0) the consumer */
-	DLPROF_EVENT_OP,      /* a slow operation; at detail `all`, any */
+	DLPROF_EVENT_OP,      /* a slow operation; at detail `all`, each operation */
 	DLPROF_EVENT_MARK,
 	DLPROF_EVENT_GPU_OPS, /* GPU operations, and calls that wait for the GPU */
 	DLPROF_EVENT_GPU_COPIES, /* copies and memsets, with their sizes */
 	DLPROF_EVENT_GPU_STATE,  /* up to when GPU_OPS and GPU_COPIES are complete */
 	DLPROF_EVENT_PLACE,      /* where the program makes loader number `task`; text in `mark` */
 	DLPROF_EVENT_KERNEL,     /* a part of a kernel's name */
-	DLPROF_EVENT_MADE,       /* size of the LOAD before; sent for some loads */
+	DLPROF_EVENT_MADE,       /* size of the thread's last LOAD; sent for some loads */
 	DLPROF_EVENT_STAGE,
 	DLPROF_EVENT_STAGE_SUM,
 	DLPROF_EVENT_PARTS,      /* parts of a delivered batch's step; sent by the consumer */
@@ -109,7 +109,7 @@ struct dlprof_batch {
 	uint64_t free_ns;
 };
 
-/* LOAD: begin_ns and duration_ns are those of fetching. The other times exclude nested calls. */
+/* LOAD: begin_ns and duration_ns are those of the load. The other times exclude nested calls. */
 struct dlprof_load {
 	uint64_t collate_ns;
 	uint64_t cpu_ns;	/* CPU time of the loading thread */
@@ -118,7 +118,7 @@ struct dlprof_load {
 	uint64_t read_bytes;
 	uint64_t decode_ns;
 	uint64_t decode_bytes;
-	uint64_t blocked_ns;	/* of the remaining time, the part with DLPROF_CLASS_WAIT */
+	uint64_t blocked_ns;	/* time in DLPROF_CLASS_WAIT */
 	uint32_t open_count;
 	uint32_t read_count;
 	uint32_t decode_count;	/* UINT32_MAX: not observed */
@@ -127,7 +127,7 @@ struct dlprof_load {
 	uint32_t unused;
 };
 
-/* Parts of a step. The time after the last part is the rest. */
+/* Parts of a step. What comes after the last part is the step's rest. */
 enum dlprof_part {
 	DLPROF_PART_BEFORE,   /* until a backward pass: copies to the GPU, forward, loss */
 	DLPROF_PART_BACKWARD,
@@ -137,7 +137,7 @@ enum dlprof_part {
 	DLPROF_PART_MAX
 };
 
-/* PARTS: begin_ns is when the next wait began. Records of a step with several waits add up. */
+/* PARTS: begin_ns is when the next wait began. If a step has several waits, its records add up. */
 struct dlprof_parts {
 	uint64_t ns[DLPROF_PART_MAX]; /* UINT64_MAX: not observed */
 	uint64_t backward_ns; /* when the first backward pass began; 0: none */
@@ -158,7 +158,7 @@ enum dlprof_stage_flag {
 	DLPROF_STAGE_AUTOTUNED = 1 << 2, /* the framework adapts `parallel` and `capacity` */
 };
 
-/* STAGE: `task` is the stage's number in this process, from 1. -1: unknown. */
+/* STAGE: `task` is the stage's number in this process, from 1. In its members, -1: unknown. */
 struct dlprof_stage {
 	uint32_t parent; /* the stage that takes the elements; 0: unknown */
 	uint32_t flags;		/* bits of enum dlprof_stage_flag */
@@ -174,11 +174,11 @@ struct dlprof_stage {
  */
 struct dlprof_stage_sum {
 	uint64_t elements;
-	uint64_t busy_ns;	/* time in its calls, over all threads; estimated if short */
+	uint64_t busy_ns;	/* time in its calls, over all threads; estimated for short ones */
 	uint64_t own_ns;	/* part of busy_ns without stages and kernels inside */
 	uint64_t cpu_ns;	/* CPU time in own_ns, estimated; UINT64_MAX: unknown */
 	uint64_t read_ns;	/* part of own_ns for opening and reading files */
-	uint64_t ready; /* a queue's ready elements, summed over requests */
+	uint64_t ready; /* elements that a queue had ready at each request, summed over requests */
 };
 
 /* OP: the call from begin_ns on for duration_ns, with all calls that are nested in it. */
@@ -190,24 +190,24 @@ struct dlprof_op {
 	char path[56];		/* end of the file's path; "": no file */
 };
 
-/* MARK: a text, cut to this length; a range has a duration_ns. */
+/* MARK: a text, cut to this length, and a time; a range has a duration_ns, too. */
 #define DLPROF_MARK_BYTES 88
 
 enum dlprof_gpu_kind {
 	DLPROF_GPU_NONE,
 	DLPROF_GPU_KERNEL,
 	DLPROF_GPU_NCCL,  /* kernel of a collective: counts as busy, not as compute */
-	DLPROF_GPU_GRAPH, /* a whole graph; its kernels ran no longer than this */
+	DLPROF_GPU_GRAPH, /* a whole graph; its kernels ran no longer than that */
 	DLPROF_GPU_MEMSET,
 	DLPROF_GPU_H2D,
 	DLPROF_GPU_D2H,
 	DLPROF_GPU_COPY,       /* copy within a device or between devices */
-	DLPROF_GPU_SYNC_EVENT, /* the host waited for an event; below: a stream, a context */
+	DLPROF_GPU_SYNC_EVENT, /* the host waited for an event; next two: for a stream, a context */
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
 	DLPROF_GPU_LAUNCH,   /* `id` launches by the host, seen without CUPTI. With a device: one
-			      * launch; its length is that of its kernels, which is sent later */
-	DLPROF_GPU_API_SYNC, /* a thread waited in a synchronizing call; `id`: the thread */
+			      * launch, sent later, and as long as its kernels ran */
+	DLPROF_GPU_API_SYNC, /* a thread was in a call that waits for the GPU; `id`: the thread */
 	DLPROF_GPU_API_COPY, /* a thread was in a copying call, which may wait; `id`: the thread */
 	DLPROF_GPU_API_LAUNCH,
 	DLPROF_GPU_LOADER, /* a GPU loader's kernel: counts as neither busy nor compute */
@@ -217,7 +217,7 @@ enum dlprof_gpu_kind {
 static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 
 /*
- * The id is the thread of a kernel or call (0: unknown), the number of a graph, or bits of a copy:
+ * The id is, of a kernel or call, its thread (0: unknown); of a graph, its number; of a copy, bits:
  */
 #define DLPROF_GPU_ID_BITS     22
 #define DLPROF_GPU_STREAM_BITS 6
@@ -234,8 +234,9 @@ static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 #define DLPROF_GPU_ANYWHERE	     4u /* source and target are unknown */
 
 /*
- * An operation. It began at the record's begin_ns + offset_ns, on device `worker` (-1: none). If it
- * is the only one, duration_ns is its length. Records come in any order, up to seconds late.
+ * An operation. It began at the record's begin_ns + offset_ns, on the device in the record's
+ * `worker` (-1: none in particular). If it is the record's only one, duration_ns is its length.
+ * Records come in any order, up to seconds late.
  */
 struct dlprof_gpu_op {
 	uint32_t offset_ns;
@@ -263,7 +264,7 @@ struct dlprof_gpu_copies {
 };
 
 /*
- * KERNEL: part number `task` of a long name. Parts come once, in order; only the last leaves room.
+ * KERNEL: part number `task` of a long name. Parts come once, in order. All but the last are full.
  */
 #define DLPROF_KERNEL_BYTES (128 * DLPROF_MARK_BYTES) /* longer names are cut */
 
@@ -333,7 +334,7 @@ struct dlprof_event {
 #define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* never set with one of the two above */
 #define DLPROF_GENERATION_ANY UINT32_MAX
 
-/* The pid has at most 22 of 62 bits; the others are its start in 16 us, less than any life. */
+/* 22 bits for the pid, 40 for the life's begin in units of 16 us, as no life is shorter. */
 #define DLPROF_STREAM_TIME_BITS 40
 #define DLPROF_STREAM_OF(pid, created_ns)                                                          \
 	((uint64_t)(pid) << DLPROF_STREAM_TIME_BITS |                                              \

@@ -52,7 +52,7 @@ enum dlprof_segment_flag {
 	DLPROF_SEGMENT_ROOT = 1 << 0, /* of the run's first process */
 	/* the process has a write lock (F_OFD_SETLK) on the first byte until its end or execve() */
 	DLPROF_SEGMENT_LOCKED = 1 << 1,
-	/* with ROOT, in a program after an execve(): an earlier header has the facts of the run */
+	/* with ROOT, after an execve(): the run's facts are in the header of an earlier program */
 	DLPROF_SEGMENT_LATER = 1 << 2,
 };
 
@@ -78,12 +78,12 @@ struct dlprof_slot {
 	alignas(4096) struct dlprof_event far[DLPROF_RING_CAPACITY];
 };
 
-/* Sums over all lives of the process. The last one prints them: before execve() none can. */
+/* Sums over all lives of the process. Its last life prints them: none can before an execve(). */
 struct dlprof_so_far {
 	_Atomic uint64_t batches;
 	_Atomic uint64_t time_ns;
 	_Atomic uint64_t wait_ns;
-	_Atomic uint32_t in_doubt; /* not 0: perhaps no waits of the training; a note says why */
+	_Atomic uint32_t in_doubt; /* not 0: perhaps not the training's waits; a note says why */
 };
 
 /* The header. A next life of the process (execve()) has another created_ns, and the same pid. */

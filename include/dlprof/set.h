@@ -51,7 +51,7 @@ enum dlprof_set_problem {
 	DLPROF_SET_FINE,
 	DLPROF_SET_BAD_KEY,
 	DLPROF_SET_BAD_VALUE,
-	DLPROF_SET_BAD_PLACE,	/* not FILE:LINE, or a setting of all loaders */
+	DLPROF_SET_BAD_PLACE,	/* place is not FILE:LINE, or the key is for all loaders */
 	DLPROF_SET_TOO_MANY,
 };
 
@@ -154,8 +154,8 @@ static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 }
 
 /*
- * Returns the value for a loader made at `place`, "train.py:16 in main"; -1: not set. Settings for
- * this place win over those for all loaders, and later ones over earlier ones.
+ * Returns the value for a loader made at `place`, such as "train.py:16 in main"; -1: not set.
+ * Settings for this place win over those for all loaders, and later settings over earlier ones.
  */
 static inline int32_t dlprof_set_wanted(const struct dlprof_set_list *list, enum dlprof_set key,
 					const char *place)

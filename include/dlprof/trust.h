@@ -52,7 +52,7 @@ static inline enum trust trust_judge(const struct trust_looker *looker, uint32_t
 		return TRUST_LINK;
 	if (uid != 0 && uid != looker->user && uid != looker->owner)
 		return TRUST_OWNER;
-	/* A sticky bit does not help, because anybody can make a file that does not exist yet. */
+	/* A sticky bit does not help: anybody can still make a file that does not exist yet. */
 	if (mode & S_IWOTH)
 		return TRUST_OTHERS;
 	if ((mode & S_IWGRP) && gid != looker->groups[0] && gid != looker->groups[1])
@@ -180,8 +180,8 @@ static inline bool trust_take(struct trust_search *search, const char *folder, c
 }
 
 /*
- * Looks in the build folder (if the looker was not installed), the looker's own folder, and then
- * `installed`, relative to the latter (NULL: skipped). Returns 0, -ENOENT, -EPERM or -errno.
+ * Looks in the build folder (if the looker was not installed), in the looker's own folder, and then
+ * in `installed`, relative to that folder (NULL: nowhere). Returns 0, -ENOENT, -EPERM or -errno.
  */
 static inline int trust_find(struct trust_search *search, uint32_t user, const char *name,
 			     const char *installed)
