@@ -11,7 +11,7 @@
 
 #define ASKER_MAX   16
 #define ITEM_MAX    128
-#define UNSEEN_MOST 2 /* calls unseen by us may have taken an asker's first and its newest item */
+#define UNSEEN_MOST 2 /* an asker's first and its newest item may have been taken by unseen calls */
 /* checks of a queue are one wait if the pause between two is at most this + a check's length */
 #define AT_ONCE_NS  1000000
 #define WATCHED_MIN 8 /* is_prefetching() judges a thread that has got this many batches */
@@ -132,7 +132,7 @@ bool ahead_asks(struct thread *thread, uint64_t stream)
 		thread->ahead.asker = asker->number;
 	}
 	asker->used_ns = clock_now_ns();
-	/* The last batch was put nowhere: the asker makes one item of several, or drops some. */
+	/* The last batch was put nowhere: the asker makes one item of several, or drops batches. */
 	batch = &asker->next.events[AHEAD_BATCH];
 	if (batch->kind && batch->stream == stream)
 		ahead_give_up(thread, false);
@@ -157,7 +157,7 @@ static bool is_same_epoch(const struct dlprof_event *again, const struct dlprof_
 	return epoch->kind && is_again(again) && again->stream == epoch->stream;
 }
 
-/* Of an asker that asks two loaders by turns, keeps only records of the first loader. */
+/* An item has records of one loader: of two that are asked for it, the second one's are dropped. */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);
@@ -401,7 +401,7 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 
 	if (!asker || thread->ahead.asker == item->asker)
 		return item;
-	/* The thread put its last item nowhere, so it trains with them, if they are batches. */
+	/* The thread has passed no item on, so it trains with its items if they are batches. */
 	while (thread->ahead.held_count && (held = oldest_of(0, thread->tid))) {
 		if (ahead_is_proven(held->asker)) {
 			thread->ahead.takes = true;
@@ -416,7 +416,7 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 	item->end_ns = end_ns;
 	item->taker = thread->tid;
 	thread->ahead.held_count++;
-	/* When the first item was taken, the asker was not followed yet. */
+	/* The call that took the first item began before calls were wrapped, so it was not seen. */
 	if (!asker->told_count && item->place == 2 && first->place == 1 && !first->taker) {
 		first->taker = thread->tid;
 		thread->ahead.held_count++;
@@ -475,7 +475,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 		return NULL;
 	if (item->place != asker->told_count + 1 || (asker->taker && asker->taker != thread->tid))
 		doubt_hand_over();
-	/* This thread trains with batches of others, so it asks loaders for its own use, too. */
+	/* This thread trains with batches of others, so also with those that it asks for itself. */
 	if (asker_of(thread->ahead.asker))
 		asker_of(thread->ahead.asker)->state = OWN;
 	asker->told_count = item->place;

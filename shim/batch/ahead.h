@@ -6,7 +6,7 @@
  * are then written as the taker's records. What is put into the queue or future is called an item:
  * each must have one batch, and be put before the asker asks again. If the asker trains, its items
  * may be results. They count as batches only if they contain the batch object, if the taker runs
- * backward passes, or if the library is known. The GIL guards all data.
+ * backward passes, or in a library that is known to prefetch. The GIL guards all data.
  */
 #pragma once
 
@@ -51,7 +51,7 @@ bool ahead_asks(struct thread *thread, uint64_t stream);
 /* Notes the batch that the thread got after ahead_asks(). */
 void ahead_took(const struct thread *thread, const struct ahead_parts *batch);
 
-/* Holds the record of an asker back. Returns false if the caller must write the record. */
+/* Holds `event` back if the thread is an asker. Returns false if the caller must write it. */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event);
 
 /* Moves the EPOCH held back for `asker` to *ret_event, because another thread uses the iterator. */
@@ -88,7 +88,7 @@ void ahead_put_failed(struct thread *thread, const void *key, const void *object
 bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
 		 uint64_t end_ns);
 
-/* Notes that a library says that items have ended, for which the thread waited. */
+/* Notes that after a wait a library told the thread that no more items will come. */
 void ahead_ends(struct thread *thread, uint64_t begin_ns, uint64_t end_ns);
 
 /* Returns the next item that the thread trains with, or NULL. Call ahead_drop() after use. */
@@ -113,6 +113,6 @@ static inline bool ahead_is_settled(const struct thread *thread)
 /* Notes that the thread trains. Warns if it gets batches in a way that dlprof does not follow. */
 void ahead_trains(struct thread *thread);
 
-/* Call these around each wait. They find threads, except the main thread, that only prefetch. */
+/* Call these around each wait. They find threads other than the main one that only prefetch. */
 void ahead_watch_begin(struct thread *thread);
 void ahead_watch_end(struct thread *thread);

@@ -276,7 +276,7 @@ bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns)
 
 static void add_iter(struct thread *thread, uint64_t begin_ns, uint64_t ns, uint64_t sample_ns)
 {
-	/* An iter() may come in several parts. Steps between them do not count. */
+	/* An iter() may come in several parts. They are recorded as if no time lay in between. */
 	thread->iter_begin_ns = begin_ns - thread->iter_ns;
 	thread->iter_ns += ns;
 	thread->iter_sample_ns += sample_ns;
@@ -293,7 +293,7 @@ void consumer_iter_end(struct consumer_wait *wait)
 	sample_ns = thread == thread_self ? thread->parts.sample_ns : 0;
 	if (!leave(wait, end_ns))
 		return;
-	/* This wait is an iter(), in which DataLoader.__iter__ calls __init__ that samples. */
+	/* If __iter__() has called this __init__(), __iter__()'s wait has the sampling, too. */
 	if (thread->parts.is_iter)
 		thread->parts.sample_ns += sample_ns;
 	if (thread->wait_depth)
@@ -360,7 +360,7 @@ static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 	return thread;
 }
 
-/* Adds earlier waits that ended with an exception, and so have no records. */
+/* Adds to a batch's wait the waits before it that ended with an exception. */
 static void take_failed(struct thread *thread, struct dlprof_event *event)
 {
 	event->begin_ns -= thread->failed_ns;
@@ -459,7 +459,7 @@ static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, ui
 	.sample_ns = UINT64_MAX, .fetch_ns = UINT64_MAX, .fetch_cpu_ns = UINT64_MAX,               \
 	.fetch_count = UINT32_MAX
 
-/* Fills in a wait's parts. `fetched` was noted when the message arrived; NULL: not observed. */
+/* Fills in the parts of a wait. `fetched` was noted when the message came; NULL: not observed. */
 static void fill_parts(const struct consumer *consumer, const struct thread_parts *wait,
 		       const struct thread_parts *fetched, struct dlprof_batch *batch)
 {
@@ -563,7 +563,7 @@ void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
 
 void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns)
 {
-	/* Another thread records what happened within this wait. */
+	/* Nothing more is known of this wait: another thread recorded what happened within it. */
 	static struct consumer outer = {.workers = -1, .receive_ns = UINT64_MAX};
 	struct consumer_wait wait;
 

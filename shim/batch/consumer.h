@@ -18,9 +18,9 @@ struct consumer {
 	uint32_t epoch;
 	int32_t workers;
 	bool in_order;
-	uint64_t ordinal;	/* of the next batch; batches that nobody gets count, too */
-	uint64_t skip_left;	/* so many next batches nobody will get */
-	uint64_t skip_count;	/* so many batches of this epoch nobody got */
+	uint64_t ordinal;	/* number of the next batch; batches that nobody gets count, too */
+	uint64_t skip_left;	/* number of next batches that nobody will get */
+	uint64_t skip_count;	/* number of this epoch's batches that nobody got */
 	uint32_t last_task;
 	/* Arrivals by task, as batches may arrive in any order. */
 	struct {
@@ -32,7 +32,7 @@ struct consumer {
 	} arrivals[CONSUMER_ARRIVAL_MAX];
 	uint64_t receive_ns;	/* time of receiving in this __next__(); UINT64_MAX: not observed */
 	bool over;		/* the epoch has ended, and no other has begun */
-	bool skipping;		/* batches skip samples, and are not delivered */
+	bool skipping;		/* skips batches now, for torchdata, and delivers none */
 	struct account *account; /* account of the thread that asked last */
 	uint32_t asker;		/* tid of the thread that asked last; 0: unknown */
 	bool pool;		/* threads of a pool ask in turn */
@@ -50,13 +50,13 @@ struct consumer_facts {
 	const char *kind;	/* "torch.DataLoader" */
 	uint64_t stream;	/* 0: no workers, so consumer.c makes a number */
 	uint32_t generation;	/* first generation of the stream */
-	uint32_t first_task;	/* number of the epoch's first task, in the stream of a pool */
+	uint32_t first_task;	/* task of the epoch's first batch, if the stream is a pool's */
 	int32_t workers;
 	int32_t prefetch_factor;
 	int64_t batch_size;
 	uint32_t flags;
 	const void *dataset;	/* address of the dataset, only compared; NULL: unknown */
-	bool is_loader;		/* `dataset` is the loader, which may have several iterators */
+	bool is_loader;		/* `dataset` is the loader itself: it may have several iterators */
 	const void *classes[CONSUMER_PART_MAX]; /* classes of the loader's parts; NULL: unknown */
 	int64_t length;		/* samples in an epoch; -1, 0: unknown */
 	bool opaque;
@@ -86,7 +86,7 @@ void consumer_place(const struct consumer *consumer, const char *place);
 /* Ends the epoch of an iterator that will not be asked again. */
 void consumer_abandon(struct consumer *consumer);
 
-/* Writes the EPOCH record, and again when the number of workers has become known. */
+/* Writes the EPOCH record. Call it again when the number of workers has become known. */
 void consumer_announce(struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns);
 
@@ -110,7 +110,7 @@ void consumer_iter_end(struct consumer_wait *wait);
 /* Records an iter() that took `ns`, and inside which nothing was observed. */
 void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns);
 
-/* Begins a wait in __next__() at `begin_ns` (0: now). Returns false if it does not count. */
+/* Begins a wait in __next__() at `begin_ns` (0: now). Returns false if it cannot be recorded. */
 bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns);
 
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task);
@@ -128,11 +128,11 @@ uint64_t consumer_delivered(void);
 /* Ends a wait without a batch: the epoch is over or, if `failed`, __next__() raised. */
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
 
-/* Called around the end of an iterator that the program drops early. */
+/* Call these around the end of an iterator that the program drops before the epoch's end. */
 bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait);
 void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait);
 
-/* Records a wait of this thread, with a batch that its asker recorded (ahead.h). */
+/* Records this thread's wait for a batch. `event` is the asker's record of it (ahead.h). */
 void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns);
 
 void consumer_push_own(struct thread *thread);

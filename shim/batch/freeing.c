@@ -12,13 +12,13 @@
 
 #define BUCKET_BITS 9
 #define BUCKET_MAPS 8
-#define RETURN_NS   50000 /* the first munmap() comes so soon after a delivery */
-/* the next munmap() of a batch comes so soon after the last one */
+#define RETURN_NS   50000 /* the first munmap() follows the batch's delivery so soon */
+/* the next munmap() of the same batch follows the last one so soon */
 #define GAP_NS	    500000
-#define LATER_NS    1000000 /* after a longer pause, the loop's body calls munmap() */
-/* a pause may be this long if the thread only waited for its core */
+#define LATER_NS    1000000 /* after a longer pause, munmap() is a call of the loop's body */
+/* the first munmap() may come so late if the thread has only waited for a core */
 #define NO_CORE_NS  20000000
-/* After a pause that may be such a one, two system calls tell it for so many batches. */
+/* after a possible lack of a core, the thread's clocks are read for so many batches */
 #define WATCHED     32
 
 /* Addresses of batches' mappings, a hash table (0: free). What does not fit is not followed. */
@@ -62,7 +62,7 @@ static bool forget(const void *address)
 	return false;
 }
 
-/* Returns the thread's CPU time, which getrusage() tells late, and how often it began to wait. */
+/* Returns the thread's CPU time and how often it paused. getrusage() would tell CPU time late. */
 static struct thread_used used_now(void)
 {
 	struct rusage usage = {.ru_nvcsw = -1};

@@ -27,7 +27,7 @@
 struct lane {
 	/* thread_life in the upper half, the owner's tid in the lower; 0: free */
 	_Atomic uint64_t owner;
-	/* set after `owner`; the thread may have ended, and its struct have a new owner */
+	/* set after `owner`; once the thread has ended, another thread may get its struct */
 	const struct thread *_Atomic thread;
 	_Atomic uint32_t tid;
 	int64_t batch;
@@ -303,7 +303,7 @@ static bool settle_lane(struct lane *lane, const struct thread *thread)
 
 	if (owner == as_owner(thread))
 		return true;
-	/* If lane->tid is still the tid of an older owner, a new owner has just taken the lane. */
+	/* The struct's owner has ended. If the tid differs, a new owner takes the lane now. */
 	if (unlikely(lane->thread == thread && owner && lane->tid == (uint32_t)owner))
 		atomic_compare_exchange_strong(&lane->owner, &owner, 0);
 	return false;

@@ -16,9 +16,9 @@
 #include "record/thread.h"
 
 #define VARIABLE    "NVTX_INJECTION64_PATH"
-#define NO_TRACKING (-2) /* result of push and pop without a tool */
+#define NO_TRACKING (-2) /* what push and pop return if no tool keeps their depth */
 #define KEPT_MOST   20000
-#define SHORT_NS    UINT64_C(100000) /* no step follows the last one sooner */
+#define SHORT_NS    UINT64_C(100000) /* no step begins sooner after the last one */
 
 /* NVTX's ABI of nvtxEventAttributes_t, version 2, up to the message. */
 struct attributes {
@@ -71,7 +71,7 @@ static bool take_room(const struct thread *thread)
 	return false;
 }
 
-/* Records a step, if the range has a step's name, and no range around it has. */
+/* Records a step if the range has a step's name and is in no range that is a step. */
 static bool begin_step(const struct thread *thread, const char *label, uint64_t now_ns)
 {
 	uint64_t since_ns;
@@ -164,7 +164,7 @@ static int domain_push_ex(const void *domain, const struct attributes *attribute
 	return push(text_of(attributes));
 }
 
-/* Counts a range whose name is in wide characters, which is not read, as its pop will come. */
+/* Counts a range with a name in wide characters, as its pop will come. The name is not read. */
 static int push_wide(const void *text)
 {
 	return push(NULL);

@@ -9,8 +9,8 @@
 /* Notes which stream's batches this thread receives and pins from now on; 0: none. */
 void pinning_of(struct thread *thread, uint64_t stream);
 
-/* Returns the thread's entry, or NULL if it is no pinning thread. */
+/* Returns where to count this thread's fetches, or NULL if it is no pinning thread. */
 struct thread_parts *pinning_parts(const struct thread *thread);
 
-/* Moves the counts since the last call into *parts. */
+/* Adds to *parts what was counted for the stream since the last call. */
 void pinning_take(uint64_t stream, struct thread_parts *parts);

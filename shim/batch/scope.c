@@ -83,7 +83,7 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 	load->life = thread_life;
 	load->alone = false;
 	enter(thread, load);
-	/* What other threads open does not count, as a worker's sending thread opens files, too. */
+	/* Files opened elsewhere do not count: a worker's sending thread opens some, too. */
 	load->others_read =
 		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
@@ -128,7 +128,7 @@ static void add_faults(struct thread *thread, uint32_t count, uint64_t duration_
 		waits_add_faults(thread, count, duration_ns - seen_ns);
 }
 
-/* Fills the record. Returns false if there is no load. */
+/* Fills the record. Returns false if the load began before a fork, in the parent. */
 static bool load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		       bool failed, struct dlprof_event *ret_event)
 {

@@ -27,7 +27,7 @@ struct scope_load {
 	bool others_read; /* other threads of this process had read or decoded before the load */
 	bool alone;
 	uint32_t overlaps;
-	/* depth of imports when the load began, as a module may train while it is imported */
+	/* depth of imports around the load; within the load it is 0, so that decoding counts */
 	uint32_t import_depth;
 	uint32_t process_blocks;
 };

@@ -26,7 +26,7 @@
 #define BUCKET_COUNT   2048
 #define BUCKET_OBJECTS 8
 #define NUMBER_BITS    16
-#define FORGOTTEN      1 /* belongs to no object: the address is 0 */
+#define FORGOTTEN      1 /* entry of an object that was forgotten: no object has address 0 */
 
 struct stage {
 	char path[STAGE_PATH];
@@ -36,7 +36,7 @@ struct stage {
 	/* Other stages or kernels run in its calls, and use part of their CPU time. */
 	atomic_bool has_inner;
 	uint64_t sent[STAGE_SUM_MAX];
-	/* Elements that a queue got and gave: counted by threads of all pipelines that have it. */
+	/* Elements put into and taken out of this stage, if it is a queue. Many threads count. */
 	alignas(64) _Atomic uint64_t got;
 	alignas(64) _Atomic uint64_t gave;
 };
@@ -52,7 +52,7 @@ struct ledger {
 static struct stage stages[1 + STAGE_MAX];
 struct stage_queues stage_queues[1 + STAGE_MAX];
 static _Atomic uint32_t stage_total;
-static struct ledger ledgers[LEDGER_COUNT + 1]; /* the last one is never read */
+static struct ledger ledgers[LEDGER_COUNT + 1]; /* the last one is for threads beyond these */
 static _Atomic uint32_t ledger_total;
 static uint64_t clock_cost_ticks, cpu_clock_cost_ns;
 /* Hash table from objects to stages: address << NUMBER_BITS | number. 0 ends a bucket. */
@@ -178,7 +178,7 @@ static const char *name_of(const char *path)
 	return *name == '=' ? name + 1 : name;
 }
 
-/* Finds the stage's parent, and again when stages are added, as the parent may come later. */
+/* Finds the stage's parent and queue. Called again for each new stage: it may be the parent. */
 static void join_stages(uint16_t number)
 {
 	struct stage *stage = &stages[number];
@@ -281,7 +281,6 @@ static RARELY void claim_ledger(void)
 	stage_self.life = thread_life;
 }
 
-/* Returns a random number below `count`, which is at least 1. */
 static uint32_t random_below(uint32_t count)
 {
 	uint64_t *random = &stage_self.ledger->random;
@@ -315,7 +314,7 @@ static uint32_t weigh(struct stage_sums *sums)
 }
 
 /*
- * Returns the number of calls for which this one's CPU time stands, or 0 if it is not to be read.
+ * Returns the number of calls for which this call's CPU time stands, or 0 if it is not to be read.
  * Like weigh(), it must not look at this call or at the earlier choices, so that long calls are
  * chosen as often as short ones.
  */
@@ -386,7 +385,7 @@ void stage_begin_first(struct stage_call *call, uint16_t number)
 	begin_timed(call, (uintptr_t)call);
 }
 
-/* Begins a call if it is its turn to be timed, else returns false. */
+/* Begins a timed call, if it is this call's turn to be timed. Else returns false. */
 static bool begin_due(struct stage_call *call, uint32_t number, uintptr_t address)
 {
 	begin(call, number);
@@ -414,7 +413,7 @@ uint16_t stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t addr
 	return STAGE_NONE;
 }
 
-/* Returns the sums of the object's stage; NULL: it is this call's turn to be timed. */
+/* Returns the sums of the object's stage; NULL: the call is due to be timed, or a rare case. */
 static inline struct stage_sums *find_untimed(const void *object, uint32_t *ret_number)
 {
 	const uint32_t number = *ret_number = find_object(object);
@@ -505,7 +504,7 @@ OFTEN void stage_end_timed(struct stage_call *call)
 	ns = clock_length_ns(ticks);
 	read_ns = read_so_far() - call->read_ns;
 	if (read_ns > ns)
-		read_ns = 0; /* the thread got its slot during the call */
+		read_ns = 0; /* the slot, which counts what is read, was got during the call */
 	own_ticks = ns ? (int64_t)(ticks - call->inner_ticks) : 0;
 	own_read_ns = (int64_t)(read_ns - call->inner_read_ns);
 	if (call->outer) {
@@ -634,7 +633,7 @@ static void record_sum(struct thread *thread, uint16_t number, uint64_t now_ns)
 
 	if (!take_sums(number, &event.stage_sum))
 		return;
-	/* The stage's record comes before its sums, and again when its parent becomes known. */
+	/* The stage's own record comes before its sums. */
 	if (stages[number].life != thread_life)
 		record_stage(thread, number);
 	thread_push(thread, &event);

@@ -75,7 +75,7 @@ struct stage_facts {
 
 /*
  * Returns the number of the stage at `path`, which begins with the stage that the training calls,
- * or STAGE_NONE if there is no room. `within` is the stage that calls a kernel.
+ * or STAGE_NONE if there is no room. `within`: for a kernel, the stage that calls it.
  */
 uint16_t stage_number(const char *path, const struct stage_facts *facts, uint16_t within);
 
@@ -91,21 +91,21 @@ static inline bool stage_is_named(uint32_t number)
 }
 
 /*
- * Begin a call of an object, which stage_end() must end, unless they return STAGE_NONE or
- * STAGE_UNNAMED. A leaf is a call in which no other stage is called: if it is not timed, it is
- * counted at once, and must not be ended.
+ * These begin a call of an object, for which stage_end() must be called later, unless they return
+ * STAGE_NONE or STAGE_UNNAMED. A leaf is a call in which no other stage is called. If it is not
+ * timed, it is counted at once, and STAGE_NONE is returned.
  */
 uint16_t stage_begin(struct stage_call *call, const void *object);
 uint16_t stage_begin_leaf(struct stage_call *call, const void *object);
-/* Begins an object's first call, which is timed. STAGE_NONE is not counted, but calls in it are. */
+/* Begins an object's first call, which is timed. If `number` is STAGE_NONE, it is not counted. */
 void stage_begin_first(struct stage_call *call, uint16_t number);
-/* Begins a leaf for a struct off the stack; `address` is the call's stack frame. */
+/* Begins a leaf whose struct is not on the stack. `address` is the stack frame of the call. */
 uint16_t stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
 	__attribute__((noinline));
 void stage_end_timed(struct stage_call *call);
 void stage_count_queues(uint32_t number);
 
-/* The queues that an element leaves and enters, as numbers of their stages; or STAGE_NONE. */
+/* For each stage: the queues that its elements leave and enter, by number; STAGE_NONE: none. */
 struct stage_queues {
 	uint8_t out, in;
 };
@@ -125,11 +125,11 @@ static inline void stage_count(const struct stage_call *call)
 }
 
 extern HIDDEN __thread struct stage_self {
-	/* Innermost timed call. The address stays valid after an exception. */
+	/* The innermost timed call. An exception may have ended it, which the address tells. */
 	struct stage_call *top;
 	uintptr_t top_address;
 	struct ledger *ledger;
-	uint32_t life;    /* of the ledger */
+	uint32_t life;    /* thread_life when the thread took the ledger */
 	uint32_t untimed; /* calls inside the innermost timed one that stage_end() will end */
 } stage_self __attribute__((tls_model("initial-exec")));
 

@@ -5,7 +5,7 @@
 #include "batch/consumer.h"
 #include "record/activate.h"
 
-/* Writes an item's records as this thread's. The last one gets the wait, others length 0. */
+/* Writes an item's records as this thread's. The last one has the wait, others have length 0. */
 static void tell_item(struct thread *thread, struct ahead_item *item)
 {
 	const bool has_batch = item->events[AHEAD_BATCH].kind;
@@ -19,7 +19,7 @@ static void tell_item(struct thread *thread, struct ahead_item *item)
 			consumer_hand_on(event, item->begin_ns, item->end_ns);
 			continue;
 		}
-		/* Another thread made the iterator, which took no time of this thread. */
+		/* If another thread made the iterator, that took no time of this thread. */
 		if (i != AHEAD_EPOCH || event->epoch.unused != thread->tid) {
 			event->begin_ns = item->begin_ns;
 			event->duration_ns = 0;

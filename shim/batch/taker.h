@@ -13,7 +13,7 @@
  */
 bool taker_asks(uint64_t stream);
 
-/* Stops holding this asker's records back (ahead_give_up()), and writes those that are held. */
+/* Stops holding back the records of this thread, an asker, and writes those that were held. */
 void taker_gives_up(bool doubtful);
 
 /*

@@ -11,11 +11,11 @@
  * compiled by torch.compile calls no hooks.
  */
 static bool sees_optimizers HOT_DATA = false;
-static bool misses_optimizers HOT_DATA = false;	/* one was compiled, if not all of them */
+static bool misses_optimizers HOT_DATA = false;	/* at least one optimizer was compiled */
 
 static OFTEN void book(struct thread_training *training, uint64_t now_ns)
 {
-	/* The wait may have begun before `since_ns`. */
+	/* The wait may have begun before `since_ns`, which training_skip() puts forward. */
 	const uint64_t ns = now_ns > training->since_ns ? now_ns - training->since_ns : 0;
 
 	if (training->part == DLPROF_PART_MAX)

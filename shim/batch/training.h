@@ -16,7 +16,7 @@
 void training_pause(struct thread *thread, uint64_t now_ns);
 void training_resume(struct thread *thread, uint64_t now_ns);
 
-/* Begin a step, or end the last one: a wait has ended with a batch, or with the epoch. */
+/* Call these when a wait has ended: with a batch, which begins a step, or with the epoch's end. */
 void training_batch(struct thread *thread, const struct dlprof_event *batch);
 void training_stop(struct thread *thread, const struct dlprof_event *stop);
 
