@@ -21,7 +21,7 @@
 
 #define FIRST_BYTES offsetof(struct dlprof_segment, slots[0].tallies[DLPROF_TALLY_KERNELS_AT])
 
-/* Returns < 0 if the file is larger than allowed: a write would raise SIGXFSZ and kill the host. */
+/* Returns < 0 if the process may not write so large a file: SIGXFSZ would kill the host. */
 static int check_file_limit(void)
 {
 	struct rlimit limit;
@@ -130,7 +130,7 @@ static bool is_locked(const char *path)
 	return locked;
 }
 
-/* A mapping keeps the lock, and not a descriptor, which the host could find and close. */
+/* The lock is held by a mapping, because the host could find and close a descriptor. */
 bool backing_lock(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};

@@ -31,11 +31,11 @@ bool fd_remember(int fd, enum fd_kind kind, const char *path);
 /* Notes that `copy`, if >= 0, is a copy of `fd`. Does nothing in a vfork child. */
 void fd_copy(int fd, int copy);
 
-/* Forget closed descriptors. False: in a vfork child, nothing is done if the parent knows `fd`. */
+/* Forget closed descriptors. False: this vfork child's parent knows `fd`, so nothing was done. */
 bool fd_forget(int fd);
 void fd_forget_range(unsigned int first, unsigned int last);
 
-/* Cleans the table in a forked child, whose descriptors may have changed while nothing recorded. */
+/* Cleans the table of a forked child, whose descriptors may have changed before it records. */
 void fd_begin(void);
 
 enum fd_kind fd_known(int fd);

@@ -18,7 +18,7 @@ int folder_check(const char *folder);
 /* Returns true if DATABASE-segments is absent, or is our user's link to a folder that is gone. */
 bool folder_link_is_free(const char *database);
 
-/* Makes a folder in `base`; its path is returned in `folder`. *ret_linked: it has its link. */
+/* Makes a folder in `base`, and returns its path in `folder`. *ret_linked: its link was made. */
 int folder_make(const char *base, const char *database, char *folder, size_t size,
 		bool *ret_linked);
 void folder_remove(const char *folder, const char *database);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launches.h - counts the kernels that each thread launches, and makes one record a step of it. */
+/* launches.h - counts the kernels that each thread launches, and makes one record for each step. */
 #pragma once
 
 #include <stdatomic.h>

@@ -484,7 +484,7 @@ int run_begin(struct text *why)
 	int r;
 
 	config_read();
-	/* If the fork came before DLPROF_RUN was set, only `run` names the parent's run. */
+	/* If the fork came before DLPROF_RUN was set, the parent's run is named by `run` only. */
 	if (!folder && run.root_pid && run.root_pid != sys_getpid())
 		folder = run.folder;
 	run.root_pid = 0;

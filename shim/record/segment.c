@@ -342,7 +342,7 @@ static void grow(uint32_t tid, uint32_t count)
 	own.grower = 0;
 }
 
-/* Naps while another thread adds a segment. Returns false if there is no hope of a free slot. */
+/* Naps while another thread adds a segment. Returns false if waiting would gain no free slot. */
 static bool wait_for_growth(uint32_t tid, uint32_t count)
 {
 	uint64_t until_ns = 0;

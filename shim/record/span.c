@@ -49,7 +49,7 @@ __attribute__((noinline)) static void stack_keep(struct thread *thread, uint64_t
 	if (!stack)
 		return;
 	registers = stack->registers;
-	/* All in one asm block, so that the unwind information of one address is true of them. */
+	/* One asm block, so that the unwind information of one address fits all registers. */
 	__asm__ volatile("movq %%rsp, 8(%0)\n\t"
 			 "movq %%rbp, 16(%0)\n\t"
 			 "movq %%rbx, 24(%0)\n\t"

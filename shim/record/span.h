@@ -25,11 +25,11 @@ struct span {
 	struct dlprof_tally *tally;
 	uint64_t own_ns; /* time without inner calls; set by span_end() of a recorded call */
 	const char *name;
-	/* the call's time is added, but not 1 to the number of calls */
+	/* true: add the call's time, but do not count the call */
 	bool uncounted;
 };
 
-/* Does the rare cases of span_begin(): frames left by longjmp(), no thread, room or CPU counter. */
+/* Does span_begin() after a longjmp(), and without a thread, room or a readable CPU counter. */
 bool span_begin_rarely(struct span *span, enum dlprof_class class);
 
 /* Adds a frame. There must be room for it, and no frame at or below the address of `span`. */

@@ -17,7 +17,7 @@ enum state {
 	STATE_IDLE,
 	STATE_ON,
 	STATE_OFF,
-	STATE_BUSY = 8, /* a thread is at it now; its process's pid is in the higher bits */
+	STATE_BUSY = 8, /* a thread starts recording now; its process's pid is in the higher bits */
 };
 
 static _Atomic uint32_t state NEAR = STATE_STARTING;
@@ -44,7 +44,6 @@ bool start_was_tried(void)
 	return atomic_load(&state) >= STATE_ON;
 }
 
-/* Returns false in a forked child that does not record yet: its state is ON already. */
 bool start_has_end(void)
 {
 	return atomic_load(&state) != STATE_ON || activate_on();
@@ -102,7 +101,7 @@ bool start_recording(void)
 	if (likely(activate_on()))
 		return true;
 	before = atomic_load(&state);
-	/* Where a thread of the parent was at it during the fork, this process begins anew. */
+	/* If a thread of the parent was starting to record at the fork, begin anew here. */
 	if ((before & STATE_BUSY) && before != own_busy())
 		atomic_compare_exchange_strong(&state, &before, STATE_IDLE);
 	switch (atomic_load(&state)) {

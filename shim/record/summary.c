@@ -30,7 +30,7 @@ static struct account accounts[ACCOUNT_MAX], pool;
 static atomic_bool has_pool, in_doubt;
 static _Atomic uint32_t account_count;
 
-/* Returns the place, kept over execve(), of the line's sums; NULL: this process prints no line. */
+/* Returns where the line's sums are kept over execve(); NULL: this process prints no line. */
 static struct dlprof_so_far *kept(void)
 {
 	struct dlprof_segment *shared = segment_first();
@@ -135,7 +135,7 @@ void summary_keep(const struct account *account)
 			      memory_order_relaxed);
 }
 
-/* Returns the account of the thread that trains: the one whose waits and steps take the longest. */
+/* Returns the account of the thread that trains: that with the longest waits and steps. */
 static const struct account *training(void)
 {
 	const struct account *longest = &pool;

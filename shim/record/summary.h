@@ -25,13 +25,13 @@ void summary_pool(const struct account *first);
 
 bool summary_has_pool(void);
 
-/* Notes that perhaps not the training waited. The caller notes the reason. */
+/* Notes that the waits are perhaps not those of the training. The caller notes the reason. */
 void summary_doubt(void);
 
-/* Keeps the account for a program that execve() may start, if it is the longest of all. */
+/* Keeps the account for a program that execve() may start, if no other account is longer. */
 void summary_keep(const struct account *account);
 
-/* Ends the step of the last batch, whose waits for other loaders are only now in the account. */
+/* Ends the last step. Its waits for other loaders are all in the account by now. */
 static inline void summary_wait_begin(struct account *account, uint64_t begin_ns)
 {
 	if (!account || !account->stepping)

@@ -110,7 +110,7 @@ static uint16_t tag_of(uint32_t hash)
 	return (uint16_t)(hash >> 16) | 1;
 }
 
-/* Returns the next place with this tag. Mostly there is none, which needs no branches. */
+/* Returns the next place with this tag. Mostly there is none, which is found without branches. */
 static OFTEN uint32_t find_tag(const struct thread_top *top, uint16_t tag, uint32_t from)
 {
 	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
@@ -137,7 +137,7 @@ static OFTEN void find_lightest(struct thread_top *top, uint32_t block)
 	top->lightest_ns[block] = top->ns[lightest];
 }
 
-/* Notes a tally's new time. If it was not its block's smallest, the smallest one stays the same. */
+/* Notes a tally's new time. The block's tally with the least time stays, unless it is this one. */
 static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
 {
 	uint32_t place = (uint32_t)(tally - top->tallies);

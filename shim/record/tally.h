@@ -24,7 +24,6 @@ static inline void tally_count(struct dlprof_tally *tally, uint64_t count, uint6
 		tally->slowest_ns = ns;
 }
 
-/* Adds to a tally. NULL: does nothing. */
 static inline void tally_add(struct dlprof_tally *tally, uint64_t count, uint64_t ns,
 			     uint64_t bytes)
 {

@@ -12,7 +12,7 @@ uint32_t thread_life HOT_DATA = 0;
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
-/* A slot has two states, for odd and for even lives: a call of the parent may end after a fork. */
+/* A slot has two: for odd and for even lives, as a call of the parent may end after a fork. */
 static struct thread threads[SEGMENT_MAX][2][DLPROF_SLOT_COUNT];
 static _Atomic uint32_t segments_used;
 
@@ -93,7 +93,7 @@ OFTEN bool thread_is_in_life(uint32_t life)
 	return likely(activate_on() && life == thread_life);
 }
 
-/* Lets the ring go on in `far`, from record `head` on. Returns false if that is full, too. */
+/* Lets the ring go on in `far` with record number `head`. Returns false if it cannot grow. */
 static RARELY bool thread_grow(struct thread *thread, uint64_t head)
 {
 	struct dlprof_slot *slot = thread->slot;

@@ -43,9 +43,9 @@ struct thread_visit {
 	const _Atomic uint32_t *quick;
 	struct dlprof_tally *file;
 	struct dlprof_tally *folder;
-	/* first file that this sample read, and the previous sample; NULL: none */
+	/* first file that this sample read, and that the previous sample read; NULL: none */
 	const struct dlprof_tally *sample_first, *sample_before;
-	uint64_t count, ns, bytes;	/* what the file's folder has already got of its sums */
+	uint64_t count, ns, bytes;	/* what the folder has already got of the file's sums */
 };
 
 #define THREAD_TOP_MAX	 64
@@ -96,13 +96,13 @@ struct thread_image {
 	uint64_t pending_bytes;
 
 	uint64_t begin_ticks;	/* 0: not started */
-	uint64_t inner_ticks;	/* inner time of the outer call at the start */
+	uint64_t inner_ticks;	/* inner_ticks of the frame around the image, at its start */
 	struct thread_place place;
 };
 
 #define THREAD_PEER_MAX 4
 
-/* A descriptor that a load waited for, and its tally. */
+/* A descriptor for which a load waited, and its tally. */
 struct thread_peer {
 	int fd;
 	uint32_t version;
@@ -159,7 +159,7 @@ struct thread_training {
 
 #define THREAD_NAMED_MAX 16
 
-/* A recently used tally of a decoder. A thread has several, as images of all widths alternate. */
+/* A recently used tally of a decoder. A thread has several, as widths of images alternate. */
 struct thread_decoder {
 	struct dlprof_tally *tally;
 	const char *library;
@@ -170,7 +170,7 @@ struct thread_decoder {
 	const char *around_library;
 };
 
-/* A thread. Members that each operation needs come first: by then, all have left the caches. */
+/* A thread. Members that each operation needs come first, together in few cache lines. */
 struct thread {
 	alignas(64) uint32_t life;	/* thread_life when the slot was claimed */
 	uint32_t quick_life;		/* `life` if quick.h may be used, else 0 */
@@ -181,9 +181,9 @@ struct thread {
 	/* stack address of the innermost Python call of a decoder (boundary.c); 0: none */
 	uintptr_t boundary_address;
 	uint32_t load_depth;
-	bool boundary_inflates;		/* the outermost such call unpacks data, no image */
+	bool boundary_inflates;		/* the outermost such call unpacks data, not an image */
 	uint32_t import_depth;
-	bool busy; /* a record is being written; a signal handler can write none now */
+	bool busy; /* a record is being written, so a signal handler can write none now */
 
 	alignas(64) struct thread_visit visit;
 	/* decoder that the outermost Python call of a decoder used last; NULL: none */
@@ -233,9 +233,9 @@ struct thread {
 	/* since this time the thread has only freed memory; 0: it has done something else */
 	uint64_t free_since_ns;
 	uint64_t free_ns; /* time spent freeing memory since the newest batch came */
-	/* when the newest batch came; cpu_ns 0: not known */
+	/* CPU time and pauses of this thread when the newest batch came; cpu_ns 0: not known */
 	struct thread_used { uint64_t cpu_ns; int64_t pauses; } free_used;
-	uint32_t free_watched;	/* so many batches more get their free_used */
+	uint32_t free_watched;	/* number of further batches for which free_used is set */
 	bool pins;			/* the thread receives batches for another thread */
 	struct account *account; /* NULL: none yet */
 	/* an iter() whose epoch is not recorded yet; iter_sample_ns: its choice of samples */
@@ -245,7 +245,7 @@ struct thread {
 
 	struct {
 		struct tfdata_making *making;
-		const void *asked[2];	  /* the innermost one first */
+		const void *asked[2];	  /* iterators being asked, the innermost one first */
 		uint64_t end_ns, took_ns;
 	} tfdata;
 
@@ -257,9 +257,9 @@ struct thread {
 		/* asker: number of this thread as an asker, 0: it is none */
 		uint32_t asker, train_count, held_count;
 		bool asks_itself;
-		/* the thread is a taker; takes_within: inside of a library that is known for it */
+		/* takes_within: the thread is in a library that is known to have an asker */
 		bool takes, takes_within;
-		/* looked_key was found empty; looked_apart: and looked at again after a pause */
+		/* looked: looked_key was empty; looked_apart: and at another check after a pause */
 		bool looked, looked_apart;
 		const void *looked_key;
 		uint64_t looked_begin_ns, looked_until_ns;
@@ -267,7 +267,7 @@ struct thread {
 		/* CPU times: main_ns: of the main thread at the first wait; own_ns: of this thread
 		 * between waits; exit_ns: of this thread at the end of the last wait */
 		uint64_t main_ns, own_ns, exit_ns;
-		/* length of these waits, and CPU time that the main thread used in them */
+		/* length of the thread's waits, and CPU time that the main thread used in them */
 		uint64_t waited_ns, within_ns;
 		uint64_t since_ns;
 	} ahead;
@@ -351,7 +351,7 @@ static inline struct thread *thread_get(void)
 	return thread_claim();
 }
 
-/* Returns true if the ring has room, or if the disk is full: then the record is counted as lost. */
+/* Returns true if the ring has room for `count` records, which a full disk may still prevent. */
 static inline bool thread_has_room_for(const struct thread *thread, uint32_t count)
 {
 	const struct dlprof_slot *slot = thread->slot;
