@@ -22,7 +22,7 @@ static const struct kind {
 	{CUPTI_KIND_SYNCHRONIZATION, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_CONCURRENT_KERNEL, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_OVERHEAD, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
-	/* After this, no user of CUPTI sees a graph's kernels (cupti_activity.h of 13.5). */
+	/* Once this is enabled, no user of CUPTI sees a graph's kernels (cupti_activity.h 13.5). */
 	{CUPTI_KIND_GRAPH_TRACE, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_GRAPHS, CUPTI_VERSION_GRAPH_TRACE},
 };
 
@@ -105,7 +105,7 @@ static int enable_kinds(void)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
-/* Makes our settings or, if not `ours`, other users' settings. Kinds in `keep` keep their calls. */
+/* Makes our settings or, if not `ours`, other users'. Leaves calls of kinds in `keep` unchanged. */
 static void set_up(bool ours, uint64_t keep)
 {
 	uint32_t count;

@@ -57,8 +57,8 @@ void activity_mute(bool muted);
 bool api_is_possible(void);
 
 /*
- * Has CUPTI record our CUDA calls, or not, perhaps with calls within calls; except those of kinds
- * in `keep`. Returns how many.
+ * Makes CUPTI record the calls of api.def, those within other calls, too. If not `on`, it stops,
+ * except for calls that another user wants. Skips kinds in `keep`. Returns how many calls were set.
  */
 uint32_t api_enable(bool on, uint64_t keep);
 

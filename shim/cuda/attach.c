@@ -25,9 +25,9 @@
 #define VARIABLE "CUDA_INJECTION64_PATH"
 
 /*
- * Returns true in programs that use CUDA and are no trainings. ncu 2025.3 sets the variable itself,
- * and starts nothing if it is set already. MPI's helpers, one of which is started by importing
- * mpi4py, bring CUDA up before the training does, and would take the database's name.
+ * Returns true in programs that use CUDA and are no trainings. ncu 2025.3 sets VARIABLE itself, and
+ * starts nothing if it is set already. MPI's helpers, one of which is started by importing mpi4py,
+ * bring CUDA up before the training does, and would take the database's name.
  */
 static bool is_helper(void)
 {
@@ -45,7 +45,7 @@ static bool is_helper(void)
 	return false;
 }
 
-/* Returns true in a process that ncu started. ncu would end it if we set its variable. */
+/* Returns true in a process that ncu started, and would end if we set CUDA_INJECTION64_PATH. */
 static bool is_profiled(void)
 {
 	return environment_has("NV_TPS_LAUNCH") || environment_has("NV_NSIGHT_INJECTION");

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define BUFFER_BYTES        ((size_t)256 << 10)
-#define BUFFER_RECORDS_MOST (BUFFER_BYTES / 40) /* launches; a graph's record is the shortest */
+#define BUFFER_RECORDS_MOST (BUFFER_BYTES / 40) /* records of 40 bytes, the shortest: a graph's */
 #define BUFFER_LOST_NS      UINT64_C(15000000000)
 
 /* Prepares the pool. `never_null`: CUPTI crashes if it gets no buffer. Returns 0 or -errno. */
@@ -38,7 +38,7 @@ uint64_t buffers_requested_ns(const uint8_t *buffer);
 uint64_t buffers_forced_ns(const uint8_t *buffer);
 uint32_t buffers_thread(const uint8_t *buffer);
 
-/* Frees a buffer that was read. At `reached_ns`, all streams with records in it had begun. */
+/* Frees a buffer that was read. `reached_ns`: by then, each stream in it had begun an operation. */
 void buffers_free(uint8_t *buffer, uint64_t reached_ns);
 
 /* Returns up to when all operations are known. If CUPTI has no buffer of ours, that is `now_ns`. */
@@ -56,5 +56,5 @@ bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret
 
 uint32_t buffers_out(void);
 
-/* Returns how many records, at most, were lost as buffers were reused too early or impossible. */
+/* Returns the most records that may be lost: of buffers reused unread, or of impossible sizes. */
 uint64_t buffers_dropped(void);

@@ -33,7 +33,7 @@ extern HIDDEN __thread uintptr_t cudart_frame __attribute__((tls_model("initial-
 
 /*
  * Returns true in the outermost wrapper, which alone records: TensorFlow's functions of the same
- * names call ours. If longjmp() left a wrapper, its cudart_frame is at a lower address.
+ * names call ours. A wrapper that longjmp() left is known by its frame at a lower address.
  */
 static inline bool cudart_begin(uintptr_t frame)
 {

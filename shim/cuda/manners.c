@@ -319,13 +319,13 @@ EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 	if (attribute == PER_THREAD_BUFFERS && state_mode() == STATE_CUPTI && state_is_armed()) {
 		note_change();
 		activity_yield(theirs.kinds);
-		/* CUPTI calls our callbacks until the other user enables kinds. */
+		/* CUPTI still calls our callbacks, until the other user enables kinds. */
 		theirs.ours_set = true;
 	}
 	return real.cuptiActivitySetAttribute(attribute, size, value);
 }
 
-/* Wraps a setting that we change, too. */
+/* Wraps a function by which users make a setting that we make, too. */
 #define SET(call, remember)                                                                        \
 	do {                                                                                       \
 		const int r = call;                                                                \

@@ -23,7 +23,7 @@ static struct pack pack;
 struct reader_times reader_times = {.unfinished_ns = UINT64_MAX, .resumed_ns = 1};
 static uint64_t resume_ns;
 
-#define LAUNCHES 16384 /* so many newest launches are kept until records of their kernels come */
+#define LAUNCHES 16384 /* number of newest launches that wait for records of their kernels */
 
 static struct launch {
 	uint32_t id;
@@ -35,7 +35,7 @@ static struct launch {
 static struct {
 	uint64_t requested_ns;
 	uint8_t streams[256 / 8]; /* bit i: stream i has an operation in this buffer */
-	uint64_t reached_ns;      /* when all of these streams had begun */
+	uint64_t reached_ns;      /* when each of these streams had begun an operation of it */
 	bool forced;              /* from a forced flush: unfinished operations have no end */
 	uint64_t forced_ns;       /* when another user began that flush; 0: it is ours */
 	uint32_t launcher;
@@ -181,7 +181,7 @@ static void take_kernel(const uint8_t *at)
 		pair(record_KERNEL_correlationId(at), 0, (int32_t)device, end - begin);
 }
 
-/* No copy moves 64 TB. */
+/* Sends a copy. Counts it as bad if it moves 64 TB or more, which no copy does. */
 static void send_copy(uint32_t device, uint64_t begin, uint64_t end, uint32_t what, uint64_t bytes)
 {
 	if (bytes >> 46)
@@ -323,7 +323,7 @@ static bool has_own_buffers(void)
 	       value;
 }
 
-/* Returns where the last field ends that is read of a record of this kind. */
+/* Returns the end of the last field that we read in records of this kind. */
 static size_t bytes_read(uint32_t kind)
 {
 	switch (kind) {
