@@ -60,10 +60,10 @@ typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
 extern int PySys_AddAuditHook(audit_function hook, void *data) __attribute__((weak));
 
-/* A function that only builds without the GIL (3.13t) have. */
+/* A function that only free-threaded builds of CPython (3.13t) have. */
 extern int PyUnstable_Module_SetGIL(PyObject *module, void *gil) __attribute__((weak));
 
-/* Returns false without a GIL, which would guard our tables: then nothing is patched. */
+/* Returns false if Python has no GIL, which would guard our tables: then nothing is patched. */
 static bool is_locked(void)
 {
 	return !PyUnstable_Module_SetGIL;
@@ -101,7 +101,7 @@ static int32_t seen_pid;
 
 static void note_seen(const struct target *target)
 {
-	/* A module that only serves loaders, or that the user named (the last target), is none. */
+	/* Not noted: a module that only serves loaders, and the user's (the last target). */
 	if (target->patch != descriptor_patch && target != &targets[TARGET_COUNT - 1] &&
 	    !seen_package) {
 		seen_package = target->module;
@@ -187,7 +187,6 @@ static uint32_t initial(const char *name)
 	return c >= 'a' && c <= 'z' ? 1u << (c - 'a') : 0;
 }
 
-/* Returns the number of cores in this thread's CPU mask, or 0. */
 static int count_cores(void)
 {
 	unsigned long mask[1024 / sizeof(long)];

@@ -8,7 +8,7 @@
 static struct later *later;
 static size_t later_count;
 
-/* Something may be left to patch. functions_due: only for workers, which alone patch functions. */
+/* true: something may be left to patch; functions_due: functions, which only workers patch */
 static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
 void later_ready(struct later *modules, size_t count)

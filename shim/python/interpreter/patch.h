@@ -40,7 +40,7 @@ bool patch_has_method(PyObject *module, const struct patch_point *point);
 /* Patches a point that some versions lack. If it is found, notes that, and returns true. */
 bool patch_optional(PyObject *module, struct patch_point *point);
 
-/* Wraps a callable attribute of one object. It is called without the object as self. */
+/* Wraps a callable attribute of one object. The wrapper is called without the object as self. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 
 /* Notes for the database whether a point was found. Once found, it counts as found. */

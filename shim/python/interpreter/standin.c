@@ -7,7 +7,7 @@
 
 static struct api_name object_name = {"_dlprof_object", NULL};
 
-/* Sets it by the generic function: the stand-in's __setattr__ would set it in the original. */
+/* Sets the attribute in the stand-in itself. Its __setattr__ would set it in the original. */
 OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value)
 {
 	PyObject *string = api_name(name);
@@ -60,7 +60,7 @@ static PyObject *on_attribute(PyObject *self, PyObject *name)
 
 static struct api_name items_name = {"__getitems__", NULL};
 
-/* As on_attribute(), in a class without __getitems__, for which fetch() asks with each batch. */
+/* on_attribute() for classes without __getitems__, for which fetch() looks with each batch. */
 static PyObject *on_attribute_often(PyObject *self, PyObject *name)
 {
 	OWNED PyObject *object = NULL;
@@ -178,7 +178,7 @@ static void keep_class(PyObject *type, PyMethodDef *const *methods, PyObject *cl
 	*place = (struct known){reference, methods, class};
 }
 
-/* Is called where the stand-in is used as a sequence: by iter(), and by C code. */
+/* Called where the stand-in is used as a sequence: by iter(), and by C code. */
 static PyObject *on_list_item(PyObject *self, ssize_t at)
 {
 	OWNED PyObject *index = py.PyLong_FromLongLong(at);
@@ -186,7 +186,7 @@ static PyObject *on_list_item(PyObject *self, ssize_t at)
 	return index ? py.PyObject_GetItem(self, index) : NULL;
 }
 
-/* Makes a base with what Python calls by slots: finding an attribute and, if any, `item`. */
+/* Makes a base class with a stand-in's slots: for attributes and, unless it is NULL, `item`. */
 static PyObject *make_base(py_wrapper item, bool has_items)
 {
 	const bool is_often = item && !has_items;

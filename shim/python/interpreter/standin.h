@@ -4,7 +4,7 @@
 
 #include "python/interpreter/api.h"
 
-/* ml_flags of a method __getitem__(self, key), which is called without a tuple or a method. */
+/* ml_flags of a __getitem__(self, key) that a slot of the class calls, with no tuple or method */
 #define STANDIN_ITEM 0
 
 /*

@@ -70,7 +70,7 @@ static bool lives(pid_t pid)
 	       !info.si_pid;
 }
 
-/* Kills the children. No Python code runs for it: in it, PyTorch's SIGCHLD handler would raise. */
+/* Kills the children by system calls: in Python code, PyTorch's SIGCHLD handler would raise. */
 static void end_children(const pid_t *pids, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

@@ -12,7 +12,7 @@
 
 #include "python/interpreter/api.h"
 
-/* Returns the module in which DLPROF_BATCH_FN is, or NULL. */
+/* Returns the name of the module in which the loader of DLPROF_BATCH_FN is, or NULL. */
 const char *batch_fn_module(void);
 
 void batch_fn_patch(PyObject *module, size_t row);

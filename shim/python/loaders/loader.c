@@ -37,7 +37,7 @@ enum {
 	LOADS = 1 << 13,
 };
 
-/* Wrappers for each row of loaders.def. next_x() wraps the __next__ that CLASS patches. */
+/* Makes wrappers for each row of loaders.def. next_x() wraps the __next__ that CLASS patches. */
 #define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
 	static PyObject *call_##id(PyObject *original, PyObject *args, PyObject *kwargs);          \
 	static PyObject *next_##id(PyObject *original, PyObject *args, PyObject *kwargs);
@@ -71,7 +71,7 @@ static struct row {
 
 static const struct follow_crew *const crews[LOADER_MAX] = {
 	[LOADER_gluon_workers] = &gluon_crew,
-	[LOADER_paddle] = &paddle_crew, /* the row also makes iterators of paddle_workers */
+	[LOADER_paddle] = &paddle_crew, /* its method also makes iterators of paddle_workers */
 	[LOADER_paddle_workers] = &paddle_crew,
 };
 
@@ -124,7 +124,7 @@ static bool is_left_out(const struct row *row, PyObject *object)
 	return !number || api_number(value, -1) == number[1] - '0';
 }
 
-/* Returns 0 while TensorFlow builds a graph, 1 else, -1 if a signal handler raised (Ctrl-C). */
+/* Returns 0 while TensorFlow builds a graph, -1 if a signal handler raised (Ctrl-C), else 1. */
 static int is_eager(void)
 {
 	static PyObject *function;
@@ -176,7 +176,7 @@ static bool patch_next(PyObject *object, PyMethodDef *method)
 	return wrapper_calls(found, method) || patch_method(class, method);
 }
 
-/* Makes an iterator that a graph asks, not by its Python methods, so that tfdata.c follows it. */
+/* Makes an iterator. A graph asks it without calling its Python methods: see tfdata.c. */
 static PyObject *make_graph(const struct row *row, PyObject *original, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -354,7 +354,7 @@ void loader_patch(PyObject *module, size_t at)
 	struct row *row = &rows[at];
 	OWNED PyObject *class = api_get_named(module, row->class);
 	OWNED PyObject *raw = class ? raw_attribute(class, row->method.ml_name) : NULL;
-	/* already wrapped: as another name, or as a method of the base */
+	/* true: already wrapped, under another name or in a base class */
 	bool set = wrapper_is(raw);
 
 	if (!set)

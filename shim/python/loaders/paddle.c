@@ -96,7 +96,7 @@ static PyObject *on_data(PyObject *original, PyObject *args, PyObject *kwargs)
 	return batch;
 }
 
-/* Without workers, a thread of the iterator loads ahead. This is its whole life. */
+/* Wraps all that a thread of the iterator does: it loads ahead if there are no workers. */
 static PyObject *on_thread(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = api_argument(args, NULL, 0, NULL);

@@ -28,7 +28,7 @@ static struct iterator {
 
 static _Atomic uint32_t iterators_busy;
 
-/* the thread that made the newest iterator; NULL: take_making() has taken the time of that */
+/* the thread that made the newest iterator; NULL: take_making() has moved the time of making it */
 static struct thread *maker;
 static uint32_t maker_life;
 
@@ -37,7 +37,7 @@ static const void *_Atomic newest;
 
 static _Atomic uint32_t held;
 
-/* true: TensorFlow tells which iterator is asked, by an object of it */
+/* true: calls of TensorFlow tell which iterator is asked, by an object that belongs to it */
 static atomic_bool telling;
 
 static bool is_used(const struct iterator *one)
@@ -166,7 +166,7 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/* Begins an epoch if one is to begin. An object that was made unseen is the newest iterator. */
+/* Begins an epoch if one is due. An object not seen to be made is that of the newest iterator. */
 static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);
@@ -180,7 +180,7 @@ static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t be
 		return;
 	if (dataset)
 		one->dataset = dataset;
-	/* This thread asks a new iterator, so its last iterator over the dataset has ended. */
+	/* This thread asks a new iterator, so its older iterator over the dataset has ended. */
 	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
 		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
 		    iterators[i].first == thread)

@@ -2,8 +2,8 @@
 /*
  * tfdata.h - records batches that a graph of TensorFlow fetches without Python, as in Keras' fit().
  *
- * The thread that waits calls counters, which we wrap: one before the wait, on an object of the
- * iterator, and two after it, with the microseconds and with the bytes (0: the end).
+ * We wrap functions that TensorFlow's waiting thread calls: one before the wait, with an object of
+ * the iterator, and two after it, with the microseconds and with the bytes (0: no batch, the end).
  */
 #pragma once
 

@@ -26,7 +26,7 @@
 #define TFSTAGE_KERNEL_NAME                                                                        \
 	"_ZNK10tensorflow8OpKernel11TraceStringB5cxx11ERKNS_15OpKernelContextEb"
 
-/* Returns the function that the module around `within` imports by this name, or NULL. */
+/* Returns what the module that contains address `within` imports by this name, or NULL. */
 static void *import_of(const void *within, const char *name)
 {
 	const struct module *module = module_at(within);
@@ -61,7 +61,7 @@ struct tf_string {
 /* TensorFlow's function that returns a kernel's name. */
 static void *_Atomic kernel_name;
 
-/* Returns false if the string cannot be freed, and so leaks. */
+/* Returns false if the string leaks, because no function to free it is found. */
 static bool drop(struct tf_string *string, const void *within)
 {
 	static void *_Atomic known_within, *_Atomic known;
@@ -197,7 +197,7 @@ static uint16_t name_iterator(const struct wrap_target *target, const struct wra
 	return number;
 }
 
-/* Begins the first call seen of an iterator or kernel, which it names. False: not counted. */
+/* Names an iterator at its first call seen, and begins the call. False: it is not counted. */
 RARELY static bool tfstage_first(struct stage_call *call, const struct wrap_target *target,
 			  const struct wrap_copy *copy, const void *iterator)
 {
@@ -271,7 +271,7 @@ OF_ROWS bool tfstage_next(struct stage_call *call, const struct wrap_target *tar
 	return true;
 }
 
-/* Returns false if stage_end() need not follow. */
+/* Returns true if stage_end() must follow. */
 OF_ROWS bool tfstage_compute(struct stage_call *call, const struct wrap_target *target,
 			     const void *kernel, const void *context)
 {

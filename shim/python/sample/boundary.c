@@ -124,7 +124,7 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 
 	if (!self)
 		return;
-	/* `size` is a property, and so Python code, in which a signal handler may raise. */
+	/* `size` is a property, that is Python code, in which a signal handler may raise. */
 	size = api_get_again(self, &own_size);
 	if (!size)
 		size = api_get_again(self, &size_name);
@@ -143,7 +143,7 @@ static void measure_archive(PyObject *args, PyObject *result, struct decoded *im
 {
 }
 
-/* For a load() that calls ImageFile.load(). The inner call counts the image. */
+/* For classes whose load() calls ImageFile.load(), where the image is counted. */
 static void measure_around(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_pillow(args, result, image);
@@ -258,7 +258,7 @@ void boundary_patch(PyObject *module, size_t row)
 	if (!owner || !patch_method(owner, &methods[row]))
 		return;
 	patch_note(boundary->module, boundary->function, true);
-	/* Not for functions, as callers that did `from cv2 import imread` may have the original. */
+	/* Code that did `from cv2 import imread` may call the original of a patched function. */
 	if (boundary->class)
 		scope_decoders_reached();
 }

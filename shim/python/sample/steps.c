@@ -52,7 +52,7 @@ static RARELY struct dlprof_tally *find_tally(struct thread *thread, PyObject *o
 	return tally_named(thread, DLPROF_TALLY_STEP, name.buffer, what, 0);
 }
 
-/* `what` is "dataset" or "transform". */
+/* Returns the tally of an object that is a "dataset" or a "transform" (`what`). */
 static OFTEN struct dlprof_tally *tally_of(struct thread *thread, PyObject *object,
 					   const char *what)
 {
@@ -83,7 +83,7 @@ static OFTEN bool begin_step(struct span *span, PyObject *object, const char *wh
 	return true;
 }
 
-/* Counts a transform's time for a step named by its class. */
+/* Times a method of a transform, as a step that is named after the transform's class. */
 static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *self = py.PyTuple_GetItem(args, 0), *result;
@@ -98,7 +98,7 @@ static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwar
 	return result;
 }
 
-/* The format's module has loaded the decoder by now. */
+/* Wraps the opening of an image. By its end, the image format's module has loaded the decoder. */
 static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
@@ -108,7 +108,7 @@ static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject
 	return result;
 }
 
-/* PyIter_Next() would lose a StopIteration's value. Returns a borrowed reference or NULL. */
+/* Returns next(), borrowed, or NULL. PyIter_Next() would lose the value of a StopIteration. */
 static PyObject *next_function(void)
 {
 	static PyObject *function HOT_DATA = NULL;
@@ -226,7 +226,7 @@ static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 	       standin_keep(standing, &taken_name, taken);
 }
 
-/* Code that saves state inspects stateful objects, so these get no stand-in. */
+/* Code that saves the state of objects looks into them, so stateful ones get no stand-in. */
 static PyObject *stand_for(PyObject *object, bool stream)
 {
 	OWNED PyObject *type = py.PyObject_Type(object), *class = NULL;
@@ -353,7 +353,7 @@ static struct {
 #undef STEPS
 };
 
-#define COMPOSE_MAX 2 /* rows of steps.def with steps_compose */
+#define COMPOSE_MAX 2 /* number of rows of steps.def with steps_compose */
 
 static struct patch_guest composes[COMPOSE_MAX];
 static size_t compose_count HOT_DATA = 0;

@@ -17,7 +17,7 @@ void steps_watch(PyObject *fetcher);
 /* Returns a stand-in for the dataset, as a new reference, or NULL. */
 PyObject *steps_dataset(PyObject *dataset);
 
-/* Patch Compose in loads only: torch.compile and torch.export must find the original. */
+/* Patch Compose during loads only: torch.compile and torch.export must find the original. */
 void steps_load_begin(void);
 void steps_load_end(void);
 

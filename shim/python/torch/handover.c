@@ -65,7 +65,7 @@ static uint64_t count_in(PyObject *queue)
 	return count < 0 ? UINT64_MAX : (uint64_t)count;
 }
 
-/* Wraps what puts `object` into queue `key` (or sets a future's result). A taker gets `value`. */
+/* Wraps what puts `object` into queue `key` or, if it is NULL, `value` into future `key`. */
 static PyObject *put(PyObject *original, PyObject *args, PyObject *kwargs, PyObject *key,
 		     PyObject *object, PyObject *value, uint64_t count)
 {
@@ -193,7 +193,7 @@ static struct {
 #undef POINT
 };
 
-/* Patches what is imported now. What is imported later, a later call patches. */
+/* Wraps functions of modules that are imported by now. Later calls wrap those of later modules. */
 static void patch(void)
 {
 	static bool done[ARRAY_COUNT(points)];

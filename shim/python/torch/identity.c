@@ -110,7 +110,7 @@ struct mark {
 	uint32_t number;
 	uint32_t pid;
 	const void *object;
-	uint64_t made;   /* `moments` when the loader was made, or (made unseen) was first asked */
+	uint64_t made;   /* `moments` when the loader was made or, if unseen, was first asked */
 	uint64_t origin; /* hash of the place where the loader was made; 0: not observed */
 	char place[DLPROF_MARK_BYTES];
 };

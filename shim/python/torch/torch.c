@@ -47,7 +47,7 @@ static const char *kind_of(PyObject *iterator)
 
 /*
  * Asks for a length; -1: there is none. If len() fails but works when asked again, a signal handler
- * raised the exception (Ctrl-C): returns false with it.
+ * raised the exception (Ctrl-C): returns false, and the exception stays set.
  */
 static bool ask_length(PyObject *sampler, int64_t *length)
 {
@@ -140,7 +140,7 @@ static void begin_recording(void)
 		later_load_begin(false);
 }
 
-/* Wraps check_worker_number_rationality(), the end of constructors, which nobody inspects. */
+/* Wraps check_worker_number_rationality(), which constructors call last and nobody inspects. */
 static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
@@ -197,7 +197,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static struct api_name maker_name = {"_dlprof_maker", NULL};
 
-/* Notes an iterator's loader by a weak reference: workers end when both objects are gone. */
+/* Notes an iterator's loader. A strong reference could keep both, and so workers, alive. */
 static void remember_maker(PyObject *iterator, PyObject *loader)
 {
 	PyObject *name = api_name(&maker_name);
@@ -358,7 +358,7 @@ int64_t torch_first_number(PyObject *tuple)
 	return api_number(first, -1);
 }
 
-/* Returns (True, (task, data)) for a message. */
+/* The original returns (True, (task, data)) for a message. */
 static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = py.PyTuple_GetItem(args, 0);

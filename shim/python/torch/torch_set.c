@@ -20,7 +20,7 @@ static const struct {
 	{"cv2", "getNumThreads", "setNumThreads"},
 };
 
-/* Functions of libraries that Python cannot call. In wheels, OpenBLAS's have other names. */
+/* Functions of libraries that Python cannot call. In wheels, those of OpenBLAS are renamed. */
 static const struct {
 	const char *get, *set;
 } functions[] = {
@@ -77,13 +77,13 @@ static int32_t set_module(size_t i, int32_t wanted)
 	return result ? count : 0;
 }
 
-/* Sets it. Returns the largest number that a changed library had; `wanted`: none was changed. */
+/* Sets all libraries' numbers of threads. Returns the largest one replaced; `wanted`: none was. */
 static int32_t torch_threads_set(int32_t wanted)
 {
 	struct pools pools = {.count = 0};
 	int32_t most = 0;
 
-	/* Not during the walk, in which ld.so is locked. */
+	/* Call them after the walk, during which ld.so is locked. */
 	module_walk(find, &pools);
 	for (size_t i = 0; i < pools.count; i++) {
 		int32_t count = pools.at[i].get();
@@ -108,7 +108,7 @@ static int32_t torch_threads_set(int32_t wanted)
 int torch_set_loads;
 
 struct setting {
-	PyObject *loader, *fields; /* fields: __dict__, set because __setattr__ may refuse */
+	PyObject *loader, *fields; /* fields: the loader's __dict__, since __setattr__ may refuse */
 	const char *place;
 	struct text *note;
 };
@@ -266,7 +266,7 @@ static bool set_sharing(int32_t wanted, struct text *note)
 	return args != NULL;
 }
 
-/* Loaders of PyTorch 2.6, which has torch.accelerator, and older ones ask torch.cuda. */
+/* Returns false up to PyTorch 2.6, whose loaders ask torch.cuda despite torch.accelerator. */
 static bool asks_accelerator(void)
 {
 	static const char path[] = "_BaseDataLoaderIter.__init__.__code__.co_names";

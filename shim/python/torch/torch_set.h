@@ -10,8 +10,8 @@ void torch_set_loader(PyObject *loader);
 /* Sets what a spawned worker does not inherit. */
 void torch_set_worker(void);
 
-/* torch_set_load() is to be called before each of so many next loads of this worker */
+/* number of this worker's next loads before each of which torch_set_load() is to be called */
 extern int torch_set_loads;
 
-/* Sets the number of threads, twice, as a first load may import more libraries with threads. */
+/* Sets the number of threads. Called twice, as a first load may import further libraries. */
 void torch_set_load(void);

@@ -80,7 +80,7 @@ static void add_tensor(PyObject *object, PyObject *type, struct count *count)
 
 	if (++count->tensors >= TENSORS_MOST)
 		count->is_cut = true;
-	/* Not of a subclass, which may run any Python code. */
+	/* An object of a subclass is not asked, because that may run any Python code. */
 	if (type == tensor.class || type == class_of(&parameter)) {
 		number = call_number(object, &number_name);
 		size = call_number(object, &size_name);
@@ -206,7 +206,7 @@ static void prepare(PyObject *fetcher)
 	if (seen || !name)
 		return;
 	function = api_get_again(fetcher, &collate);
-	/* A fetcher that refuses attributes is left as it is, so try that first. */
+	/* A fetcher that refuses attributes is left as it is, so first try to set one. */
 	if (py.PyObject_SetAttr(fetcher, name, name) == 0) {
 		if (function && function != py.none)
 			patch_attribute(fetcher, &loading_collate);

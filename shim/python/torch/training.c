@@ -125,7 +125,7 @@ static PyObject *with_closure(PyObject *args, PyObject *kwargs)
 	return NULL;
 }
 
-/* Is called by both hooks, with the optimizer and its step()'s arguments (a tuple and a dict). */
+/* Called by both hooks, with the optimizer and its step()'s arguments (a tuple and a dict). */
 static OFTEN PyObject *on_step(PyObject *hook, PyObject *const *args, size_t count, PyObject *names)
 {
 	PyObject *changed = NULL;
@@ -160,7 +160,7 @@ static const char hooks_text[] = "def begins(optimizer, args, kwargs):\n"
 static PyObject *hook_names; /* globals of the hooks; NULL: they are not made yet */
 static PyObject *compiles;   /* torch.compiler's function that says if it compiles, or NULL */
 
-/* Also replaces the function of an older name, which warns. */
+/* Sets what tells the hooks if they are compiled, in place of an older function that warns. */
 void training_patch_compiler(PyObject *module, size_t row)
 {
 	compiles = api_get_named(module, "is_dynamo_compiling");
