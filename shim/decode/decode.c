@@ -358,7 +358,7 @@ static uint32_t heif_size(const struct wrap_copy *copy, int helper, const void *
 					     .width = heif_size(copy, 0, handle),                  \
 					     .height = heif_size(copy, 1, handle)})
 
-/* If the caller does not ask for the output's size, its whole buffer is filled. */
+/* If the caller asks for no size of the output, the output fills the whole buffer. */
 #define END_DEFLATE                                                                                \
 	END_PACKER(result == 0, result != 0, size,                                                 \
 		   result != 0 ? 0 : ret_size ? FIELD(size_t, ret_size, 0) : room)

@@ -12,7 +12,7 @@
 #define JPEG_WIDTH(info)  FIELD(uint32_t, info, 48)
 #define JPEG_HEIGHT(info) FIELD(uint32_t, info, 52)
 #define JPEG_HEADER_OK	  1
-#define JPEG_WHOLE_MOST	  (1 << 20) /* more bytes are taken as "unknown", like SIZE_MAX */
+#define JPEG_WHOLE_MOST	  (1 << 20) /* a larger size may stand for "unknown", as SIZE_MAX does */
 
 struct jpeg_source {
 	const uint8_t *next;
@@ -54,7 +54,7 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 	image->input_bytes = source->left;
 }
 
-/* The image whose buffer may be refilled as its rows are read: such calls look; NULL: none. */
+/* The image whose input may be refilled between rows: each row looks at the input. NULL: none. */
 static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec")));
 
 /* Returns true if the buffer ends like a JPEG. Only buffers of known Python calls are trusted. */

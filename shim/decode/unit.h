@@ -43,12 +43,12 @@ extern HIDDEN const struct wrap_library table_marks[DECODE_LIBRARY_MAX];
 void table_reached(int library);
 
 struct unit {
-	struct span span;	/* first: span, unit and stack frame have one address */
+	struct span span;	/* first member: span, unit and stack frame have one address */
 	uint64_t mark;		/* shows that the stack here still holds this unit */
 	enum decode_library_id library;
-	const void *input;	/* start of the input before the call, for the wrapper */
+	const void *input;	/* start of the input before the call; for the wrapper's own use */
 	uint64_t input_bytes;
-	uint64_t room_bytes;	/* room for output before the call, for the wrapper */
+	uint64_t room_bytes;	/* room for output before the call; for the wrapper's own use */
 	bool only_bytes;	/* the enclosing Python call gets the time */
 };
 

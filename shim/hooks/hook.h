@@ -82,7 +82,7 @@ struct real {
 
 extern HIDDEN struct real real;
 
-/* Called by the constructor, or by a wrapper that runs before it. */
+/* Looks up the real functions. Called by the constructor, or by a wrapper that runs before it. */
 void real_resolve(void);
 
 /* Has `ends` called before the process kills itself by a signal, provided that has_end(). */

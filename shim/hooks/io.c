@@ -253,7 +253,7 @@ HOOK_EXPORT int dup(int fd)
 
 int __dup2(int fd, int target);
 
-/* The call closes its target, so that is forgotten first (hook_close_begin()). */
+/* The call closes its target, so the target is forgotten first (hook_close_begin()). */
 #define DEFINE_DUP(hook_name, params, ...)                                                         \
 	HOOK_EXPORT int hook_name params                                                           \
 	{                                                                                          \
@@ -270,7 +270,7 @@ DEFINE_DUP(dup2, (int fd, int target), fd, target)
 DEFINE_DUP(__dup2, (int fd, int target), fd, target)
 DEFINE_DUP(dup3, (int fd, int target, int flags), fd, target, flags)
 
-/* `command` decides about a third argument; a pointer can hold any. */
+/* `command` decides whether there is a third argument, which a pointer can hold. */
 #define DEFINE_FCNTL(hook_name)                                                                    \
 	HOOK_EXPORT int hook_name(int fd, int command, ...)                                        \
 	{                                                                                          \

@@ -50,7 +50,7 @@ static bool is_data(const void *address, size_t size)
 	return false;
 }
 
-/* Another thread that maps a file meanwhile may change the path, which stays a text. */
+/* The path may change while another thread maps a file, but it always ends with a 0. */
 const char *hook_mapped_file(void)
 {
 	const struct range *first = NULL;

@@ -168,8 +168,8 @@ static const char names[] =
 static_assert(sizeof(struct real) == HOOK_ID_MAX * sizeof(void *), "an array of functions");
 
 /*
- * Names that a lookup does not find. With a version: up to glibc 2.35 dlsym(RTLD_NEXT) finds an
- * older one. With a release: earlier ones lack the name.
+ * Names that need more than a lookup. With a version: up to glibc 2.35, dlsym(RTLD_NEXT) finds an
+ * older version. With a release: earlier releases of glibc lack the name.
  */
 static const struct exception {
 	char version[12];
@@ -259,7 +259,7 @@ static void *find_moved(const char *name)
 	return found ? found : (void *)(uintptr_t)absent;
 }
 
-/* Some lookups fail in musl and old glibc, where nobody calls the function. Clears dlerror(). */
+/* Looks up all functions, and clears dlerror(): musl and old glibc lack some that nobody calls. */
 void real_resolve(void)
 {
 	struct next_scope scope = {.count = 0};

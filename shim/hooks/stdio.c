@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stdio.c - how many bytes the kernel delivered in a call for a stream; wrappers with more than a
- * row.
+ * stdio.c - counts the bytes that the kernel delivers in a call for a stream, and has the wrappers
+ * of streams that need more than a row.
  *
  * Refilling the buffer counts, taking from it does not. After a seek, libc tracks the descriptor's
  * offset, whose change is exact. Before, it is the bytes taken, plus the growth of the buffer.
@@ -59,7 +59,7 @@ uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes)
 	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* A line, which may contain NULs, ends at its newline. What follows is from earlier calls. */
+/* A line may contain NULs, but ends at its newline: the bytes behind are from earlier calls. */
 uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size)
 {
 	const char *newline;

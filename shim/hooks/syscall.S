@@ -2,8 +2,9 @@
 /*
  * syscall.S - syscall(2), whose reads go to C while the process records, and vfork() and clone().
  *
- * vfork() and clone() jump, as they return twice, clone() on a stack without our frame. `real`
- * begins with the three. The raw ones do the same before the constructor.
+ * `real` begins with pointers to the three real functions. vfork() and clone() must jump there,
+ * because they return twice, clone() on a stack without our frame. Before our constructor has run,
+ * the _raw functions make the system calls.
  */
 #include <asm/unistd.h>
 
@@ -52,7 +53,7 @@ syscall:
 	.cfi_endproc
 	.size syscall, . - syscall
 
-	/* Notes activate_shares, and jumps to the function at offset `at` of `real`. */
+	/* Sets activate_shares, and jumps to the function at offset `at` of `real`. */
 	.macro shares name, at
 	.globl \name
 	.type \name, @function
@@ -151,7 +152,7 @@ syscall:
 	.cfi_endproc
 	.size syscall, . - syscall
 
-	/* Notes activate_shares, and jumps to the function at offset `at` of `real`. */
+	/* Sets activate_shares, and jumps to the function at offset `at` of `real`. */
 	.macro shares name, at
 	.globl \name
 	.type \name, %function

@@ -7,7 +7,7 @@
 /* Ends a span. Returns false if it did not count, as in a child that shares its parent's memory. */
 static bool end_span(struct span *span)
 {
-	span_end(span, 0, false); /* a timeout is no failure */
+	span_end(span, 0, false); /* that the time limit was reached is no failure */
 	return span->own_ns;
 }
 
@@ -47,7 +47,7 @@ void hook_file_lock_end(struct span *span, int fd, bool failed)
 		waits_add_lock(span->thread, fd, span->own_ns, is_held);
 }
 
-/* Counts the wait for the first ready descriptor or, after a timeout, for the first of all. */
+/* Counts a wait for the first ready descriptor or, after a timeout, for the first in the list. */
 void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result)
 {
 	int fd = -1;

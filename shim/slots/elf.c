@@ -51,7 +51,7 @@ static size_t room_for(const struct elf_module *module, uintptr_t address, size_
 	return end && address % alignment == 0 ? (end - address) / size : 0;
 }
 
-/* Returns a pointer of the dynamic section, to which ld.so adds the base if it can be written. */
+/* Returns a pointer of the dynamic section. If that is writable, ld.so has added the base. */
 static uintptr_t pointer_in(const struct elf_module *module, ElfW(Addr) value)
 {
 	if (end_of_part(module, value, PF_R))
@@ -170,7 +170,7 @@ static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_N
 	return true;
 }
 
-/* Without exports, the hash table gives no end of imports, but relocations do. */
+/* If a module has no exports, its hash table does not tell where imports end. Relocations do. */
 static void mend_import_limit(struct elf_module *module)
 {
 	for (uint32_t i = 0; i < module->bucket_count; i++)
@@ -301,7 +301,7 @@ void *elf_function(const struct elf_module *module, const char *name, uint32_t h
 	uint32_t symbol = elf_find(module, name, hash);
 	uintptr_t address;
 
-	/* An indirect function's address would be that of its resolver. */
+	/* The address of an indirect function would be that of its resolver. */
 	if (!symbol || elf_is_import(module, symbol) ||
 	    (module->symbols[symbol].st_info & 15) != STT_FUNC)
 		return NULL;

@@ -58,7 +58,7 @@ struct elf_slot {
 
 #define ELF_MASK_WORDS 16
 
-/* A search for slots, zero at first, then with elf_want(). It may find a few other slots, too. */
+/* A search for slots: all zero, then elf_want() for each symbol. It may find further slots, too. */
 struct elf_cursor {
 	uint64_t mask[ELF_MASK_WORDS];
 	size_t table;

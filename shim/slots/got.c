@@ -76,7 +76,7 @@ static int is_writable(uintptr_t address)
 	return r < 0 ? (int)r : 1;
 }
 
-/* Returns true for the PLT entry "push number; jmp", all that a lazily bound wrapper may call. */
+/* Returns true for a PLT entry "push number; jmp": lazily bound wrappers may call nothing else. */
 static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint32_t number)
 {
 #if defined(__x86_64__)
@@ -315,13 +315,13 @@ static void sweep(void)
 	}
 }
 
-/* Returns false if a module was or is being closed, as another may lie in its place. */
+/* Returns false if a dlclose() may have put another module in the place of a listed one. */
 static bool is_listed_for_good(void)
 {
 	return !lookup_closing && got.closes == lookup_closes;
 }
 
-/* Stops looking after a while: a call that has not returned may have been left by longjmp(). */
+/* Stops looking after a while, as a longjmp() may have left a call that seems to be under way. */
 static bool look_for_lost(void)
 {
 	uint32_t count = pool_lost_count();

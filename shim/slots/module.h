@@ -39,7 +39,7 @@ struct module_table {
 	uint32_t count;
 };
 
-/* Returns false after some time, as a thread of the parent process may hold the lock. */
+/* Returns false if the lock stays taken: a thread of the parent process may have held it. */
 bool module_lock(void);
 void module_unlock(void);
 
@@ -61,7 +61,7 @@ bool module_is_changed(void);
 
 struct module_table *module_collect(void);
 
-/* Calls dl_iterate_phdr(); children made without fork() can see that. */
+/* Calls dl_iterate_phdr(). A child that is made meanwhile without fork() can find that out. */
 int module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
 /* Like module_iterate(), but takes module_lock() itself. Returns 0 if ld.so is locked for ever. */

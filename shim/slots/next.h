@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* next.h - answers dlsym(RTLD_NEXT), whose calls took most of the constructor's time. */
+/* next.h - answers dlsym(RTLD_NEXT) faster: its calls took most of the constructor's time. */
 #pragma once
 
 #include <stdint.h>

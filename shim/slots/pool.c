@@ -97,7 +97,7 @@ void *pool_substitute(int row, void *real)
 	int at = find_target(row, real);
 	void *wrapper;
 
-	/* If `real` is in no known module, another function may be about to get this instance. */
+	/* An instance whose `real` is in no known module may be about to get another function. */
 	if (at >= 0 && module_at(real))
 		return wrap_wrapper(row, at);
 	if (module_in_text(module_self(), real))

@@ -20,7 +20,7 @@
 /* The real function behind a wrapper. A name has an instance for each library that defines it. */
 struct wrap_target {
 	void *real;	/* NULL: the instance is free. Written last, read without a lock */
-	void **slot;	/* slot bound lazily: `real` is ld.so's entry, which changes it */
+	void **slot;	/* slot bound lazily: `real` is ld.so's entry, which changes the slot */
 };
 
 struct wrap_copy {
@@ -66,7 +66,8 @@ struct wrap_row {
 extern HIDDEN struct wrap_row wrap_rows[WRAP_ROW_MAX];
 extern HIDDEN int wrap_row_count;
 
-#define WRAP_BEGIN_BYTES 7	/* unlike "_ZN2cv6", most names in torch begin with "_ZN2at" */
+/* so many bytes tell "_ZN2cv6" from "_ZN2at", with which most names in torch begin */
+#define WRAP_BEGIN_BYTES 7
 #define WRAP_BEGIN_BITS	 13	/* of 50,000 other names, 1 in 60 passes this filter */
 
 /* A bit for each hash of a row's first bytes. */

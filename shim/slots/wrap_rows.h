@@ -28,9 +28,9 @@
 #define WRAP_STATE
 #endif
 
-/* `real` was set before the caller's slot, so this fence has it read after the slot. */
+/* The real function. It was stored before the caller's slot, so the fence in SLOT() comes first. */
 #define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
-/* Read SLOT() before REAL(): if `real` is ld.so's entry, a slot is set, which ld.so changes. */
+/* Comes before REAL(). While `real` is ld.so's entry, this is the slot that ld.so will change. */
 #define SLOT(target)                                                                               \
 	(__atomic_thread_fence(__ATOMIC_ACQUIRE),                                                  \
 	 __atomic_load_n(&(target)->slot, __ATOMIC_ACQUIRE))
@@ -148,7 +148,7 @@ static const struct wrap_entry entries[ROW_MAX] = {
 #undef WRAP
 };
 
-/* Returns an instance. Not a table of pointers, which would need relocations. */
+/* Returns wrapper number `instance` of a row. A table of pointers would need relocations. */
 static void *wrapper(int entry, int instance)
 {
 	switch (entry * WRAP_INSTANCE_MAX + instance) {
