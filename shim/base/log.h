@@ -18,5 +18,5 @@ bool log_fails(struct text *why);
 
 void log_line(const char *what, const char *detail);
 
-/* Writes all or nothing to descriptor 2, only if that is still the file of the program's start. */
+/* Writes all or nothing to descriptor 2, if that is still the file with which the program began. */
 void log_stderr(const char *bytes, size_t size);

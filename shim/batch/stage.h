@@ -99,7 +99,7 @@ uint16_t stage_begin(struct stage_call *call, const void *object);
 uint16_t stage_begin_leaf(struct stage_call *call, const void *object);
 /* Begins an object's first call, which is timed. If `number` is STAGE_NONE, it is not counted. */
 void stage_begin_first(struct stage_call *call, uint16_t number);
-/* Begins a leaf whose struct is not on the stack. `address` is the stack frame of the call. */
+/* Begins a leaf whose struct is not on the stack. `address` is in the stack frame of the call. */
 uint16_t stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)
 	__attribute__((noinline));
 void stage_end_timed(struct stage_call *call);
