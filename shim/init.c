@@ -56,7 +56,7 @@ static bool init_has_finish(void)
 /* Ends the modules. Later calls in this process do nothing. */
 static void init_finish(void)
 {
-	static _Atomic uint32_t finished; /* pid of the finished process; a forked child has not */
+	static _Atomic uint32_t finished; /* pid of the finished process, which no child has */
 	uint32_t pid;
 
 	if (!init_has_finish())

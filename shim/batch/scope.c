@@ -117,7 +117,7 @@ static void add_others(const struct scope_load *load, const struct dlprof_counte
 		sums->storage_blocks = process_blocks - load->process_blocks;
 }
 
-/* Counts page faults, and as their time the part of the load that nothing else explains. */
+/* Counts page faults. Their time is the part of the load that nothing else explains. */
 static void add_faults(struct thread *thread, uint32_t count, uint64_t duration_ns,
 		       const struct dlprof_load *sums)
 {

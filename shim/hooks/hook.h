@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hook.h - what wrappers of libc need: a function to begin before the real call, and one to end.
+ * hook.h - what wrappers of libc need: functions to call before the real call, and after it.
  *
  * A wrapper never changes errno or a result. The real call may never return.
  */

@@ -110,7 +110,7 @@ HOOK_EXPORT void rewind(FILE *file)
 	span_end(&span, hook_stream_seek_bytes(&stream), false);
 }
 
-/* The real function reads single bytes, as it does not report a partial last element. */
+/* Lets the real function read single bytes: of larger elements it would not count a partial one. */
 #define DEFINE_FREAD(hook_name, params, all, single)                                               \
 	static __attribute__((noinline)) size_t recorded_##hook_name params                        \
 	{                                                                                          \

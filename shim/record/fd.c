@@ -197,7 +197,7 @@ static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 
 OFTEN bool fd_remember(int fd, enum fd_kind kind, const char *path)
 {
-	/* In its parent, a vfork child's descriptor may be unused, or be another file. */
+	/* A vfork child's table is its parent's, where `fd` may be unused or be another file. */
 	if (!segment_is_own())
 		return false;
 	note(fd, kind, path);

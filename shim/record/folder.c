@@ -83,7 +83,7 @@ static void remove_link(const char *database)
 	sys_unlink(link.buffer);
 }
 
-/* Makes the folder, with the mode and owner without which readers trust no folder. */
+/* Makes the folder, with the mode and owner that readers demand before they trust it. */
 static int make(const char *folder)
 {
 	int r = (int)sys_call3(SYS_mkdirat, AT_FDCWD, folder, DLPROF_FOLDER_MODE);

@@ -295,8 +295,8 @@ static void note_number(const char *key, int64_t number)
 }
 
 /*
- * Notes the id of the job, which must be the same for all ranks. If the environment has none, the
- * ranks of this machine share that of the process that started them.
+ * Notes the id of the job, which must be the same for all ranks. Where the environment has none, it
+ * is MASTER_ADDR:MASTER_PORT or, on one machine, names the process that started the ranks.
  */
 static void note_job(void)
 {
