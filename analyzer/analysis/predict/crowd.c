@@ -11,18 +11,18 @@
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
 #define NOBODY     SIZE_MAX
-#define TAKEN      (-1.0) /* value of end_ns: the training took the batch early */
+#define TAKEN      (-1.0) /* value of end_ns: the batch was received before its turn */
 
 enum phase {
 	IDLE,
-	WORKING, /* until the crowd's work_ns reaches the thread's `until` */
-	BLOCKED, /* until the crowd's now_ns reaches the thread's `until` */
+	WORKING, /* needs a core until the crowd's work_ns reaches the thread's `until` */
+	BLOCKED, /* needs no core until the crowd's now_ns reaches the thread's `until` */
 };
 
 struct hand {
 	enum phase phase;
 	double until;
-	double work_ns; /* work to do after being blocked */
+	double work_ns; /* core time that the thread needs after being blocked */
 	double blocked_ns;
 	size_t at;
 	size_t head, count; /* this worker's first entry in `queue`, and its number of entries */
@@ -36,7 +36,8 @@ struct crowd {
 	struct hand *hands; /* the workers, then the training */
 	size_t *queue;      /* `prefetch` entries for each worker; not used in a pool */
 	size_t begun;       /* in a pool: the next batch to be loaded */
-	/* a thread's share of a core: [i] while i workers work; [workers + 1 + i]: and training */
+	/* share of a core that each thread gets: paces[i] while i workers work,
+	 * paces[workers + 1 + i] while i workers and the training work */
 	double *paces;
 	struct {
 		double end_ns; /* INFINITY: the load has not ended */
@@ -47,7 +48,7 @@ struct crowd {
 	size_t epoch, ahead, begin, end;
 	size_t working;
 	bool training_works;
-	double now_ns, work_ns; /* work_ns: what a thread that always works has done by now_ns */
+	double now_ns, work_ns; /* work_ns: core time by now_ns of a thread that always works */
 	double wait_ns;
 };
 
@@ -58,7 +59,7 @@ static void begin_work(struct crowd *c, struct hand *hand, double ns)
 	double got = is_training ? c->trace->step_got : c->trace->load_got;
 
 	double blocked_ns = fmax(0, ns * (1 - part / got));
-	/* Each load works at another point of its time, so that not all threads work at once. */
+	/* Loads work at different points of their time, so that not all threads work at once. */
 	double before = part > 0 ? (double)hand->at * GOLDEN - floor((double)hand->at * GOLDEN) : 1;
 
 	hand->work_ns = ns * part;
@@ -204,7 +205,7 @@ static struct hand *advance(struct crowd *c, double limit_ns)
 	return blocked;
 }
 
-/* Begins what a thread does next. Returns true if the training's step has ended. */
+/* Moves a thread to its next phase. Returns true if the training's step has ended. */
 static bool go_on(struct crowd *c, struct hand *hand)
 {
 	if (hand->phase == WORKING)
@@ -250,7 +251,7 @@ static bool await_any(struct crowd *c)
 	return true;
 }
 
-/* Takes a batch. Receives later batches that have arrived, too, which then take no time later. */
+/* Takes a batch. Also receives the batches that arrived before it: they cost no time later. */
 static size_t take_next(struct crowd *c, size_t ordinal)
 {
 	size_t wanted = c->begin + ordinal, at;
@@ -262,7 +263,7 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 		if (!await_any(c))
 			return wanted;
 		at = c->batches[c->taken_count++].ended;
-		/* If the time of receiving is known apart, a batch arrives after the usual lag. */
+		/* receive_ns, where known, is a part of the latency: the usual lag replaces it. */
 		end_ns = c->batches[at - c->begin].end_ns +
 			 (c->trace->receive_ns ? c->trace->usual_lag_ns
 					       : replay_latency_ns(c->trace, c->setup, at));
@@ -356,7 +357,7 @@ bool crowd_matters(const struct trace *t, const struct replay_setup *setup)
 	double most = setup->workers + t->step_threads;
 	double work = t->load_cpu * fmax(setup->workers, 1) + t->step_cpu * t->step_threads;
 
-	/* Each event looks at each worker, so the time grows with their number. */
+	/* advance() looks at all workers at each event, so more workers slow the replay down. */
 	if ((double)t->count * (setup->workers + 1) > MOST_LOOKS)
 		return false;
 	if (t->receive_ns > 0 && setup->workers > 0)

@@ -2,14 +2,14 @@
 /*
  * crowd.h - replays a run like replay.h, but with threads that compete for cores.
  *
- * Each load and step needs a core for a part of its time, and gets the share of one that the
- * scheduler gives it then (share.h). In the rest of its time it is blocked.
+ * A load or step needs a core for a part of its time. In that part it gets the share of a core that
+ * the scheduler would give it (share.h). In the rest of its time it is blocked.
  */
 #pragma once
 
 #include "analysis/predict/replay.h"
 
-/* Returns true if threads may get another share of a core than in the run. */
+/* Returns true if with this setup threads may get another share of a core than in the run. */
 bool crowd_matters(const struct trace *trace, const struct replay_setup *setup);
 
 /* Returns how many batches a second the cores allow; INFINITY: the number of cores is unknown. */

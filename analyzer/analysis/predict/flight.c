@@ -8,14 +8,14 @@
 
 #include "dlprof/units.h"
 
-#define ROUNDS       3 /* an epoch's end consists of so many loads for each worker */
+#define ROUNDS       3 /* the end of an epoch is its last loads, this many for each worker */
 #define FEWEST_ENDS  3
 #define FEWEST_LOADS 20
-/* loads share a limit if their time off the CPU grows at least with this power of their number */
+/* loads share a limit if time off the CPU grows at least as this power of the loads under way */
 #define GROWTH_LEAST 0.6
 #define Z_LEAST      4.0
 #define SPAN_LEAST   1.5  /* a limit shows only if (most / fewest loads under way) is this large */
-#define OUTSIDE_LEAST 0.5 /* a limit shows only if loads are off the CPU for this share */
+#define OUTSIDE_LEAST 0.5 /* a limit shows only if loads are off the CPU for this share of time */
 #define NEARLY_MOST  0.8
 
 struct edge {
@@ -80,7 +80,7 @@ static double outside_of(const struct flight_load *load)
 	return ns > 0 ? ns / (load->samples > 0 ? load->samples : 1) : 0;
 }
 
-/* Adds the end of an epoch. Its last batch is left out if it may be smaller than others. */
+/* Adds an epoch's last loads to the fit, but not its last batch if this may be a smaller one. */
 static void add_end(const struct flight_load *loads, const double *under_way, size_t begin,
 		    size_t end, struct fit *fit)
 {
@@ -148,7 +148,7 @@ int flight_find(const struct flight_load *loads, size_t count, int32_t workers, 
 	for (i = 1; r == 0 && i <= count; i++) {
 		if (i < count && loads[i].epoch == loads[begin].epoch)
 			continue;
-		/* If the list is full, the last epoch may lack its end. */
+		/* If the list is full, the end of the last epoch may be missing. */
 		if (i - begin > most && (i < count || count < FLIGHT_MOST))
 			add_end(loads, under_way, i - most, i, &fit);
 		begin = i;

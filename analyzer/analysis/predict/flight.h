@@ -2,15 +2,15 @@
 /*
  * flight.h - finds out whether loads share a limit, such as a server that limits requests.
  *
- * If so, loads are the longer the more are under way. Only ends of epochs show this: there the
- * number of loads falls however slow they are. Elsewhere, slow loads make more loads run at once.
+ * If so, a load takes longer the more loads are under way. Only ends of epochs show this: there the
+ * number of loads falls, however slow they are. Elsewhere, slow loads make more loads run at once.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define FLIGHT_MOST 50000 /* only so many loads of a run are looked at */
+#define FLIGHT_MOST 50000 /* at most this many loads of a run are looked at */
 
 /* Loads are sorted by epoch, then batch. */
 struct flight_load {

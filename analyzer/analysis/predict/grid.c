@@ -7,9 +7,9 @@
 
 #include "dlprof/units.h"
 
-#define MOST_LOADS 2e7 /* replays for the grid have at most so many loads in all */
+#define MOST_LOADS 2e7 /* all replays for the grid together have at most this many loads */
 
-/* How many values each setting gets: by the first row with at most MOST_LOADS loads. */
+/* Number of values for each setting. The first row that needs at most MOST_LOADS loads is used. */
 static const struct {
 	size_t workers, prefetch, load, order;
 } levels[] = {{10, 4, 6, 2}, {8, 3, 4, 2}, {6, 2, 3, 1}, {4, 1, 2, 1}, {3, 1, 1, 1}};
@@ -48,7 +48,6 @@ static void add_workers(const struct whatif *w, size_t room, struct grid *ret)
 	};
 	double values[GRID_MOST];
 
-	/* Where some workers got no data, other numbers of workers are not predicted. */
 	for (size_t i = 0; i < (w->has_fixed_workers ? 1 : ARRAY_COUNT(wanted)); i++)
 		if (wanted[i] > 0 || !was)
 			add(values, &ret->worker_count, room, wanted[i], TRACE_WORKERS);

@@ -10,14 +10,14 @@ struct grid {
 	int32_t workers[GRID_MOST], prefetch[GRID_MOST];
 	double load[GRID_MOST];
 	bool in_order[2];
-	/* Number of values of each setting, in ascending order, but in_order begins with the run's
-	 * value; and the indexes of the run's values. */
+	/* Number of values in each array above, and (_was) the index of the run's own value. Values
+	 * ascend, but in_order begins with the run's. */
 	size_t worker_count, prefetch_count, load_count, order_count;
 	size_t worker_was, prefetch_was, load_was;
 	/* Sorted by number of workers, then by prefetch factor, load and order. */
 	struct whatif_point *points;
 };
 
-/* Predicts the grid. It is smaller for a long run. Call grid_done() also after an error. */
+/* Predicts the grid, with fewer points for a long run. Call grid_done() also after an error. */
 int grid_predict(const struct whatif *whatif, const struct trace *trace, struct grid *ret);
 void grid_done(struct grid *grid);

@@ -8,7 +8,7 @@
 /* workers are enough if the training reaches at least this share of the best rate */
 #define ENOUGH       0.95
 #define MOST_WORKERS 512
-#define MOST_TIMES   8 /* advised are at most so many times the run's workers: more is not tested */
+#define MOST_TIMES   8 /* at most this many times the run's workers are advised: more is untested */
 #define MOST_FROM_0  16
 #define CANDIDATES   4
 #define NEARLY       0.1  /* error of a measured number of workers, subtracted before rounding up */
@@ -19,7 +19,7 @@ static bool suffices(const struct trace *trace, struct replay_setup setup, int32
 		     double ceiling_per_s)
 {
 	setup.workers = workers;
-	/* A short run is replayed as one round of loads: would the cores last in a longer one? */
+	/* If the run is short, workers load once or twice, which does not show the cores' limit. */
 	return crowd_most(trace, &setup) >= ENOUGH * ceiling_per_s &&
 	       crowd_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }
@@ -45,7 +45,7 @@ static int32_t find_first(const struct trace *trace, struct replay_setup setup,
 	return high;
 }
 
-/* Returns how many workers the cores keep working; INFINITY: unknown. */
+/* Returns how many workers are enough to keep all cores busy; INFINITY: unknown. */
 static double find_busy(const struct trace *trace, double cores)
 {
 	double works = trace->load_cpu / trace->load_got;

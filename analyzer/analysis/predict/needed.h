@@ -5,13 +5,13 @@
 #include "analysis/predict/replay.h"
 
 struct needed {
-	/* fewest workers that reach 95 % of the rate if loads took no time; -1: not even 512 do */
+	/* fewest workers for 95 % of the rate that loads without duration allow; -1: over 512 */
 	int32_t enough;
 	bool core_limited; /* `enough` is -1 because there are too few cores */
-	/* Number of workers to try: `enough`, but at most what the cores keep busy, and at most 8
-	 * times the run's workers (16 if it has none). -1: the run already has as many. */
+	/* Number of workers to try: `enough`, but at most what keeps the cores busy, and at most 8
+	 * times the run's workers (16 if the run has none). -1: the run already has as many. */
 	int32_t more;
-	/* number of workers that the cores keep busy, if the run has more; else -1 */
+	/* number of workers that keeps all cores busy, if the run has more; else -1 */
 	int32_t fewer;
 };
 

@@ -10,10 +10,10 @@
 #define RESUME_NS 1.5e6 /* time to start an epoch in workers that already run */
 #define PASS_NS   3e5   /* time to send a batch on and to receive it */
 #define STILL_NS  5e7   /* a worker whose first load came at least this late was still starting */
-/* ending the first worker takes this many times as long as ending each other worker */
+/* ending W workers takes W + FIRST_END times as long as ending one that is not the first */
 #define FIRST_END 2.5
 
-/* Returns true if the epoch keeps the workers of the one before, unlike in the run. */
+/* Returns true if the epoch keeps the workers of the epoch before, unlike in the run. */
 static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return epoch > 0 && t->restarts && !setup->restarts;
@@ -29,7 +29,7 @@ static bool starts_others(const struct trace *t, const struct replay_setup *setu
 	return setup->workers != t->workers && (!epoch || setup->restarts);
 }
 
-/* Returns when a worker is ready. Workers start one after the other, each in the same time. */
+/* Returns how long after setup_ns a worker is ready. Workers are forked one after the other. */
 static double ready_ns(const struct trace *t, const struct replay_setup *setup, size_t epoch,
 		       size_t worker)
 {
@@ -114,7 +114,7 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	struct trace_epoch e = unsampled(t, setup, epoch);
 
 	e.setup_ns += sample_ns - gone_ns;
-	/* Workers start while samples are chosen. With less sampling, they may start later. */
+	/* Workers start while samples are chosen. With less sampling, less of that is hidden. */
 	if (gone_ns > 0 && setup->workers && t->workers && !is_kept(t, setup, epoch) &&
 	    (!epoch || setup->restarts))
 		e.start_ns = e.start_ns >= STILL_NS ? e.start_ns + gone_ns
@@ -161,7 +161,7 @@ double replay_receive_ns(const struct trace *t, const struct replay_setup *setup
 	return (t->receive_ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
 }
 
-/* Loads of one worker. In a pool, the first queue has all loads; of others only free_ns is used. */
+/* Loads of one worker. A pool's first queue has all loads; its other queues use only free_ns. */
 struct queue {
 	double free_ns;
 	size_t first, next, count;
@@ -172,7 +172,7 @@ struct replay {
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
 	struct queue *queues;
-	double *end_ns;                  /* `ring` entries for each worker; in a pool, for all */
+	double *end_ns;                  /* ends of loads: `ring` entries a queue */
 	size_t ring;
 	size_t epoch, ahead, begin, end; /* `ahead`: next batch to load; [begin, end): the epoch */
 	double now_ns, wait_ns;
@@ -267,7 +267,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 		dispatch(r, i % r->workers);
 }
 
-/* Replays an epoch. Sets *begin_ns to the run's first delivery, from which time counts. */
+/* Replays an epoch. Sets *begin_ns to the run's first delivery, at which the run's time begins. */
 static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;

@@ -42,15 +42,15 @@ struct replay_setup {
 	bool restarts;
 	enum replay_slow slow;
 	double load_factor; /* loads take so many times as long as in the run */
-	double handover_factor; /* the same for hand-overs without their choice of samples */
+	double handover_factor; /* the same for hand-overs, apart from choosing samples in them */
 	double fetch_factor;
-	double sampling_factor; /* the same for choosing samples, also at an epoch's start */
-	double unseen_sampling; /* where not observed, this share of making iterators is sampling */
+	double sampling_factor; /* the same for the time of choosing samples */
+	double unseen_sampling; /* share of setup_ns that chose samples, where unknown */
 };
 
 struct replay_result {
 	double batches_per_s; /* NAN: it could not be replayed */
-	double stall_ratio;   /* share of waiting, with starts and ends of epochs, in all time */
+	double stall_ratio;   /* (waits + starts and ends of epochs) / all time */
 };
 
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
@@ -72,13 +72,13 @@ double replay_load_ns(const struct trace *trace, const struct replay_setup *setu
 struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_setup *setup,
 				size_t epoch);
 
-/* Returns the time from when a load could begin until it ends. `ordinal`: of its batch. */
+/* Returns the time from when a load could begin until it ends. `ordinal`: place in its epoch. */
 double replay_until_loaded_ns(const struct trace *trace, const struct replay_setup *setup,
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
 /*
- * Return the two parts of a hand-over: the choice of samples by the training thread, and the
- * batch's way to that thread.
+ * Return the two parts of a hand-over. The latency comes first: until the training thread can take
+ * the batch. replay_handover_ns() is the rest until next() returns, with the choice of samples.
  */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);

@@ -35,7 +35,7 @@ enum same same_after(enum dlprof_set key, int64_t before, int64_t after, bool is
 	}
 }
 
-/* Returns the value of a number, or a negative value for a word, by its first letter. */
+/* Returns a number's value. A word such as "true" gets a negative value by its first letter. */
 static int64_t value_of(const char *text, size_t length)
 {
 	int32_t number = dlprof_set_number(text, length);

@@ -3,9 +3,9 @@
  * same.h - says whether a training gets the same samples if a setting of its PyTorch loader is
  * changed.
  *
- * Measured with PyTorch 1.13 and 2.15 (tests/e2e/set_samples.py): another number of workers changes
- * the seeds of the dataset. No workers, or persistent ones, change the random numbers of the
- * training. They choose its samples, unless the sampler does not shuffle or has its own generator.
+ * Measured with PyTorch 1.13 and 2.15 (tests/e2e/set_samples.py): another number of workers gives
+ * the dataset other random seeds. A change from or to none, or to persistent workers, gives the
+ * training itself other random numbers, by which a sampler shuffles unless it has its own.
  */
 #pragma once
 

@@ -11,14 +11,14 @@
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
-#define FETCH_LONG_NS    1e6  /* fetching a descriptor (usually 0.1 ms) waits from here on */
-/* fetching waits for the worker if it uses a CPU for less than this share of its time */
+#define FETCH_LONG_NS    1e6  /* fetching a descriptor (usually 0.1 ms) is long from here on */
+/* long fetching waits for the worker if less than this share of its time is spent on a CPU */
 #define FETCH_IDLE       0.25
 /* the host runs ahead of the GPU if waits for a busy GPU take more than this share of the time */
 #define RUNS_AHEAD       0.01
 /* a thread that uses less than this share of a core is taken to get one whenever it needs one */
 #define LITTLE_WORK      0.15
-#define THREADS_MORE     0.25 /* other threads of a worker count if so many more are runnable */
+#define THREADS_MORE     0.25 /* a worker's other threads count if on average more of them run */
 #define HARDLY_WORK      0.2 /* loads that are runnable for less than this share need no core */
 #define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of loads and steps is known */
 #define FEWEST           5
@@ -49,7 +49,7 @@ static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor, 
 	size_t ahead = (size_t)prefetch_factor;
 
 	*w = (struct walk){.workers = workers > 0 ? (size_t)workers : 1, .ahead = ahead};
-	/* Each epoch sets all entries of given_ns, so its size is limited. */
+	/* Each epoch sets all entries of given_ns, so their number is limited. */
 	if (ahead > MOST_SET_UP / w->workers / (epochs + 1))
 		w->ahead = 1;
 	w->free_ns = calloc(w->workers, sizeof(*w->free_ns));
@@ -103,7 +103,7 @@ static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 	w->now_ns = out_ns + (double)t->compute_ns[i];
 }
 
-/* Returns a quantile of the values with `kind` in their entry of `kinds` (NULL: of all values). */
+/* Returns a quantile of the values whose entry in `kinds` is `kind`; of all if `kinds` is NULL. */
 static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, size_t count,
 		       double share, size_t *ret_count)
 {
@@ -226,7 +226,7 @@ static bool is_sampled(size_t part, size_t count)
 	return part * SAMPLE_PARTS / parts != (part + 1) * SAMPLE_PARTS / parts;
 }
 
-/* Without workers, a wait is a load. */
+/* Returns the times of the loads. Without workers, a wait is as long as its load. */
 static const float *find_loads(const struct batch_series *s)
 {
 	return !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;
@@ -336,7 +336,7 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 	return 0;
 }
 
-/* Numbers the workers by their first batches of an epoch, as some workers may get no data. */
+/* Numbers each epoch's workers in the order of their first batches, as some may get no data. */
 struct turns {
 	int16_t number[TRACE_WORKERS]; /* -1: no number yet */
 	int16_t count;
@@ -394,7 +394,7 @@ static void add_batch(struct trace *t, const struct steps *steps, const struct s
 	t->worker[t->count] = worker;
 	lags->wait_ns[t->count] = (float)wait_ns;
 	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
-	/* The first batch's wait is start-up. */
+	/* The run's first wait is start-up, which does not count. */
 	t->time_ns += step_ns + (t->count ? wait_ns : 0);
 	t->count++;
 }
@@ -436,7 +436,7 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 			r = add_epoch(t, s, at.epoch);
 			if (r < 0)
 				return r;
-			/* A part that begins within an epoch makes no iterator. */
+			/* If this part of the run begins within an epoch, it makes no iterator. */
 			if (!at.is_new)
 				t->epochs[0].setup_ns = t->epochs[0].sample_ns = 0;
 		}
@@ -477,7 +477,7 @@ static double mean_sample_ns(const struct batch_series *s)
 	return count ? sum_ns / (double)count : 0;
 }
 
-/* Finds the time to receive batches. Long fetching with little CPU time waits for the worker. */
+/* Finds the time to receive a batch, and whether fetching waits for the worker: FETCH_IDLE. */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
 	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
@@ -518,7 +518,7 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	t->step_cpu /= t->step_threads;
 	/* Loads that wait for other threads of their worker need the cores of these threads. */
 	if (s->workers > 0 && s->worker_threads > t->load_cpu / t->load_got + THREADS_MORE) {
-		/* A thread that hardly works does not show what share of a core the others got. */
+		/* A loading thread that hardly works does not show what the other threads got. */
 		if (t->load_cpu < t->load_got / 2)
 			t->load_got = share_of_thread(
 				&t->share, s->workers + t->step_cpu * t->step_threads, 1);

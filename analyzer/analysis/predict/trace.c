@@ -87,7 +87,7 @@ int trace_find_factors(struct trace *trace, size_t workers)
 		trace->factors[i] = 1;
 		medians[i] = (float)lower_median(scratch, count);
 	}
-	/* A worker without loads has NAN, which cannot be the median. */
+	/* A worker without loads has the median NAN, which is never the reference. */
 	reference = lower_median(medians, workers);
 	for (i = 0; i < workers; i++)
 		if ((double)medians[i] == reference)

@@ -24,7 +24,7 @@ struct trace_epoch {
 	double stop_ns;
 };
 
-/* load_ns is as if all workers were equally fast; `factors` says how fast each is. */
+/* Each worker's load_ns is divided by its factor, as if all workers were equally fast. */
 struct trace {
 	union {
 		float *times[TRACE_TIMES];
@@ -58,10 +58,10 @@ struct trace {
 	double time_ns;
 	double per_s;
 
-	double load_cpu; /* share of a load, and of a step with its hand-over, spent on the CPU */
+	double load_cpu; /* share of a load (step_cpu: of a step and hand-over) on the CPU */
 	double step_cpu;
 	double step_threads; /* number of threads that use CPUs at once during a step */
-	double load_got; /* share of their runnable time in which loads, or steps, had a core */
+	double load_got; /* share of runnable time in which loads (step_got: steps) had a core */
 	double step_got;
 	struct share share;
 };
@@ -69,7 +69,7 @@ struct trace {
 /* Allocates the arrays. Call trace_done() also after an error. */
 int trace_make_room(struct trace *trace, size_t count);
 
-/* Sets `factors`: 1, unless medians differ by 15 % and beyond chance (|z| >= 3 on log loads). */
+/* Sets `factors`: median load / middle median; 1 if less than 15 % apart or by chance (|z| < 3). */
 int trace_find_factors(struct trace *trace, size_t workers);
 void trace_done(struct trace *trace);
 

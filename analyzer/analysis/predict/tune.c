@@ -60,7 +60,7 @@ static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *r
 		ret->value = 1;
 		return true;
 	default:
-		/* All other predictions change the number of workers. */
+		/* Of other predictions, only wishes may change the number of workers. */
 		ret->key = DLPROF_SET_WORKERS;
 		ret->before = now->workers;
 		ret->value = then->workers;
@@ -105,7 +105,7 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* Orders settings: those to try first, those without a prediction last, others by their gain. */
+/* Orders settings: those to try first; then by gain, of which an unknown one is the largest. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;

@@ -2,15 +2,15 @@
 /*
  * tune.h - chooses settings that are worth a trial, and judges the trials.
  *
- * A round runs the training once with each setting, and unchanged before and after. The last run of
- * a round is the first of the next, whose order of settings is the opposite, as a machine that
- * slows down must favour none. A gain is log(rate / geometric mean of the two unchanged rates).
+ * A round runs the training unchanged, once with each setting, and unchanged again. This last run
+ * also begins the next round, which tries the settings in opposite order, so that a machine that
+ * slows down favours none. A gain is log(rate / geometric mean of the two unchanged rates).
  *
- * A gain is proven if the interval of its mean is above 0 after TUNE_LEAST rounds or the last one:
- * +- t s / sqrt(n) (Student 1908), and wider by sqrt((4n - 1) / (3n - 1)), as the run that two
- * rounds share correlates their gains by 1/6, or less if runs resemble their neighbours. If k
- * settings are judged m times each, an interval has the confidence 1 - 0.05 / (k m) (Bonferroni;
- * Dunn 1961). So at most 2.5 % of trainings get a falsely "proven" gain.
+ * A gain is proven if the interval of its mean is above 0 after TUNE_LEAST rounds or the last one.
+ * That of n gains with deviation s is +- t s / sqrt(n) (Student 1908), times sqrt((4n - 1) / (3n -
+ * 1)), as the run that two rounds share correlates their gains by 1/6, or less if runs resemble
+ * their neighbours. For k settings judged m times each, the confidence is 1 - 0.05 / (k m)
+ * (Bonferroni; Dunn 1961). So at most 2.5 % of trainings get a falsely "proven" gain.
  */
 #pragma once
 
@@ -22,7 +22,7 @@
 #define TUNE_TRIED  4
 #define TUNE_LISTED 12
 #define TUNE_WORTH  0.03 /* smaller gains are not worth a change */
-/* A setting with this predicted gain is worth a trial, whatever the gain's range. */
+/* A setting with at least this predicted gain is worth a trial, however low the range begins. */
 #define TUNE_PROMISE 0.1
 
 enum tune_choice {
@@ -38,7 +38,7 @@ struct tune_candidate {
 	enum dlprof_set key;
 	int32_t before, value; /* value in the run (-1: unknown), and value to try */
 	double gain, low, high; /* predicted gain and its range; 0.1: 10 % more; NAN: unknown */
-	bool may_be_shared; /* `low` is below 0 only because workers may share a limit */
+	bool may_be_shared; /* `low` is not above 0 only because workers may share a limit */
 	enum tune_choice choice;
 	double need_bytes;
 };
@@ -74,7 +74,7 @@ enum tune_verdict {
 	TUNE_UNCHANGED,
 };
 
-/* Judges a setting. `settings` and `rounds` are k and n above; `is_over`: no more rounds come. */
+/* Judges one of `settings` settings after `count` of `rounds` rounds; `is_over`: none follow. */
 enum tune_verdict tune_judge(const double *gains, size_t count, size_t settings, size_t rounds,
 			     bool is_over);
 

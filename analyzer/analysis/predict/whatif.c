@@ -12,18 +12,18 @@
 #include "analysis/statistics/stats.h"
 
 #define PREFETCH_FACTOR  4
-#define WORTH            1.05 /* more workers are tried only if they reach this times the rate */
+#define WORTH            1.05 /* more workers are predicted only if the rate grows by this factor */
 #define RESAMPLES        100
-#define MOST_DRAWN       64 /* no error of chance for more workers: drawing takes too long */
+#define MOST_DRAWN       64 /* with more workers, chance is left out: replays take too long */
 #define WANT_LESS        0.5
 #define WANT_MORE        1.5
 #define SEED             UINT64_C(0x13198a2e03707344)
 #define RANGE_LONGEST    3000 /* with more batches, chance is left out: other errors are larger */
 #define RANGE_LEAST      0.04
 #define RANGE_PART       0.06 /* error of the model, as a share of ln(predicted / run's rate) */
-#define RANGE_BESIDE     0.3 /* other programs may use this share of their cores more or less */
+#define RANGE_BESIDE     0.3 /* other programs may want this share of their cores more or less */
 #define HANDED_SOONER    0.5
-#define LEAST_LEFT       0.01 /* at least this share of a load remains */
+#define LEAST_LEFT       0.01 /* whatif_part() leaves at least this share of a load */
 
 const char *whatif_name(const struct whatif *whatif, int id)
 {
@@ -68,7 +68,7 @@ static double own_per_s(const struct trace *trace, const struct replay_setup *se
 	return crowd_replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
 }
 
-/* By how much a predicted rate may be too high, or too low, as logarithms >= 0. */
+/* By how much a predicted rate may be too high (low) or too low (high), as logarithms >= 0. */
 struct error {
 	double low, high;
 };
@@ -86,7 +86,7 @@ static bool is_wanted(const struct whatif *whatif, int id)
 	return !isnan(whatif->batches_per_s[id]) && whatif->setups[id].workers <= MOST_DRAWN;
 }
 
-/* Adds the error of chance, from replays of drawn traces (replay.h, as crowd.h is slow). */
+/* Adds the error of chance, from replays of randomly drawn traces (trace_draw()). */
 static int add_chance(const struct trace *trace, const struct whatif *whatif, int first, int end,
 		      struct error *errors)
 {
@@ -137,7 +137,7 @@ static void add_neighbours(const struct trace *trace, const struct whatif *whati
 		  log(own_per_s(trace, setup, WANT_LESS, whatif) / rate));
 }
 
-/* Returns the rate if the data makes loads slow, and not the workers, or the other way round. */
+/* Returns the rate if the data makes loads slow instead of the workers, or vice versa. */
 static double rate_otherwise(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
@@ -186,8 +186,8 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 }
 
 /*
- * Returns the rate if workers share a limit, as of a server, so that more of them load no more.
- * INFINITY: loads hardly wait, or no workers are added.
+ * Returns the rate if workers share a limit, such as a server's, so that more workers bring no more
+ * batches. INFINITY: loads hardly wait, or no workers are added.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -252,13 +252,13 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	bool is_shared = crowd_matters(trace, &setup);
 	struct replay_result result = crowd_replay(trace, &setup, 1);
 	double step_ns = is_shared ? ret->step_ns : ret->plain_step_ns;
-	/* A prediction exceeds what the cores allow only if the run itself did. */
+	/* A prediction may exceed what the cores allow only if the run itself exceeded it. */
 	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
 	double per_s = result.batches_per_s * correction(trace, &setup, ret);
 
 	ret->setups[id] = setup;
 	ret->batches_per_s[id] = fmin(per_s, most);
-	/* If workers share a limit, more workers load no more. */
+	/* If workers share a limit, more workers bring no more batches. */
 	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
 		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], ret->own_per_s);
 	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
@@ -321,7 +321,7 @@ static void add_fewer(const struct trace *trace, struct replay_setup now, int32_
 {
 	now.workers = ret->fewer_workers = workers;
 	predict(trace, now, WHATIF_FEWER_WORKERS, ret);
-	/* Fewer workers are predicted only if they load as fast. */
+	/* Fewer workers are predicted only if the training stays as fast. */
 	if (ret->batches_per_s[WHATIF_FEWER_WORKERS] >= ret->own_per_s)
 		return;
 	ret->batches_per_s[WHATIF_FEWER_WORKERS] = NAN;
@@ -462,7 +462,7 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 				   share_of_thread(&alone, threads, 1));
 }
 
-/* Returns for which share of their time loads wait for more than cores and threads of their own. */
+/* Returns the share of their time in which loads wait for neither cores nor their own threads. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
 			   const struct whatif_known *known)
 {
@@ -488,7 +488,7 @@ static double find_outside(const struct batch_series *s, const struct finding *f
 				waited = fmax(0, waited) + share;
 		}
 	}
-	/* The rest of a load waits for its worker's other threads, as far as these run. */
+	/* In the rest of its time a load waits for other threads of its worker while they run. */
 	if (s->workers > 0 && s->worker_threads > cpu + ready + threads)
 		threads = fmin(1 - cpu - ready, s->worker_threads - cpu - ready);
 	cpu = 1 - cpu - ready - threads;

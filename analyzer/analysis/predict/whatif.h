@@ -21,7 +21,7 @@ enum whatif_id {
 	WHATIF_DELIVERY,
 	WHATIF_SHARING, /* no time is spent fetching tensors' file descriptors */
 	WHATIF_SAMPLING,
-	WHATIF_FEWER_WORKERS, /* the fewest workers that load as fast; see fewer_workers */
+	WHATIF_FEWER_WORKERS, /* the fewest workers that keep the training as fast */
 	WHATIF_SYNTHETIC,     /* ideal input without any waiting, an upper bound */
 	WHATIF_MAX
 };
@@ -43,7 +43,7 @@ enum whatif_gap {
 	WHATIF_GAP_MAX
 };
 
-/* Settings that the user asks about (a wish). -1, NAN: as in the run. */
+/* Settings that the user asks about, which are called a wish. -1, NAN: as in the run. */
 struct whatif_wish {
 	const char *text;
 	int32_t workers;
@@ -58,24 +58,24 @@ struct whatif {
 	double batches_per_s[WHATIF_ROOM]; /* NAN: not predicted */
 	double gain[WHATIF_ROOM];          /* relative to the baseline: 0.1 is 10 % more */
 	double stall_ratio[WHATIF_ROOM];
-	/* in this range 95 % of real runs with this setting should be */
+	/* range in which 95 % of real runs with this setting should be */
 	double low_per_s[WHATIF_ROOM], high_per_s[WHATIF_ROOM];
 	struct replay_setup setups[WHATIF_ROOM];
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
 	enum whatif_gap gap;
-	/* steps take this many times as long, because they wait for cores */
+	/* steps take this many times as long as in the run, because they wait for cores */
 	double step_factor[WHATIF_ROOM];
-	/* Measured / replayed rate of the unchanged run, and its replayed step: in a replay with
-	 * competition for cores (crowd.h), and in one without (plain_). */
+	/* Measured / replayed rate of the unchanged run, and its mean step in that replay. Threads
+	 * compete for cores in the replay (crowd.h), or (plain_) they do not. */
 	double correction, plain_correction;
 	double step_ns, plain_step_ns;
-	double ratio;      /* stall ratio that the report's headline has */
-	double own_per_s;  /* batches a second, without time between epochs and in other loaders */
-	double outside_ns; /* mean time a batch between epochs and in other loaders */
+	double ratio;      /* stall ratio in the report's headline */
+	double own_per_s;  /* the run's batches a second, without outside_ns */
+	double outside_ns; /* time between epochs and in other loaders, divided by the batches */
 	double ceiling_per_s;
-	double least_step; /* steps may become as short as this part of the run's */
-	double off; /* by which share the unchanged run's replay is wrong; NAN: not replayed */
+	double least_step; /* a step can shrink to at least this part of its time in the run */
+	double off; /* relative error of the unchanged run's replay; NAN: not replayed */
 	int32_t use_workers;
 	int32_t more_workers; /* -1: not predicted */
 	int32_t fewer_workers;
@@ -83,13 +83,13 @@ struct whatif {
 	bool core_limited;      /* needed_workers is -1 because there are too few cores */
 	bool has_fixed_workers; /* other numbers are not predicted: some workers got less data */
 	/* Share of the loads' time spent waiting for something other than cores and threads; NAN:
-	 * unknown. From WHATIF_OUTSIDE on, more workers may gain nothing: so their ranges say. */
+	 * unknown. From WHATIF_OUTSIDE on, more workers' ranges include that they gain nothing. */
 	double outside_share;
-	double shared_per_s; /* batches a second by a limit that workers share; NAN: unknown */
+	double shared_per_s; /* batches a second within the workers' common limit; NAN: unknown */
 	double cores;
 	double others_cores; /* number of cores that other programs want all the time */
 	bool shares_cores;   /* at least one prediction depends on others_cores */
-	/* where not observed, choosing samples takes at most this share of making an iterator */
+	/* Where the choice of samples was not seen, at most this share of making iterators. */
 	double unseen_sampling;
 	double core_lost; /* share of each wanted core that other programs take from a thread */
 };
@@ -110,7 +110,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	       const struct whatif_wish *wishes, size_t count, struct whatif *whatif);
 
-/* One prediction, with members as in struct whatif. */
+/* One prediction, with the units of struct whatif. */
 struct whatif_point {
 	double batches_per_s, stall_ratio;
 };
@@ -136,8 +136,8 @@ int whatif_uncrowd(const struct batch_series *series, const struct finding *find
 /* Returns true if the setting may gain nothing only because workers may share a limit. */
 bool whatif_may_be_shared(const struct whatif *whatif, int id);
 
-/* Returns the name in JSON, or a wish's text. */
+/* Returns the prediction's name in JSON; for a wish, its text. */
 const char *whatif_name(const struct whatif *whatif, int id);
 
-/* Parts of a sentence; NULL for WHATIF_GAP_NONE. */
+/* Why nothing is predicted, as parts of a sentence; NULL for WHATIF_GAP_NONE. */
 extern const char *const whatif_gap_words[WHATIF_GAP_MAX];
