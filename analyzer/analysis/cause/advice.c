@@ -15,7 +15,7 @@
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 /* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
-/* advise to split files if reading and decoding take this share: parsing is the dataset's code */
+/* advise to split files if loads read and decode for this share; their parsing is not seen */
 #define PARSING_LEAST  0.1
 #define MANY_BYTES     (8.0 * (1 << 20))
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
@@ -155,7 +155,7 @@ static bool applies(const struct remedied *v, enum advice_id id)
 	case ADVICE_BALANCE_LOADS:
 		return v->diagnosis->slow.every > 0;
 	case ADVICE_USE_WORKERS:
-		/* Workers gain nothing if each batch makes a new iterator, which starts them. */
+		/* Workers gain nothing if each batch makes an iterator, which starts them anew. */
 		return s->workers == 0 && v->finding->epoch_count < v->finding->batch_count;
 	case ADVICE_SHRINK_BATCH:
 		return r->blown_up > 0;
@@ -250,7 +250,7 @@ static int price_part(const struct remedied *v, double share, struct advice *ret
 	return r;
 }
 
-/* Extends the range, up or down, to the gain of loads that take `part` of their time less. */
+/* Extends the range, up or down, to the gain if loads took `part` of their time less. */
 static int extend(const struct remedied *v, double part, bool is_up, struct advice *ret)
 {
 	struct advice other = {.gain = NAN};
@@ -287,7 +287,7 @@ static double share_of_pauses(const struct diagnosis *d)
 	       share_of_cause(d, CAUSE_LOGGING);
 }
 
-/* Returns the largest gain of an advice. NAN: not known, because it also shortens steps. */
+/* Returns the largest gain an advice can have. NAN: unknown, as the advice also shortens steps. */
 static double most_of(const struct remedied *v, enum advice_id id)
 {
 	const struct finding *f = v->finding;
@@ -314,8 +314,8 @@ static bool is_plain(const struct diagnosis *d, enum advice_id id)
 }
 
 /*
- * Sets the gain of an advice. It is a row of `whatif`, or the gain of a replay whose loads are
- * shorter, or an upper bound. NAN: nothing to gain.
+ * Sets the gain of an advice: that of its row in `whatif`, that of a replay with shorter loads, or
+ * an upper bound. NAN: nothing to gain.
  */
 static int price(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
@@ -347,7 +347,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 			take_gain(whatif_gain_of(whatif, row), ret);
 			return widen_to_function(v, id, ret);
 		}
-		/* These may gain more: what is not sent need not be made, which is not replayed. */
+		/* The replay misses a part of these gains: what is not sent need not be made. */
 		if (id != ADVICE_SEND_LESS &&
 		    !(id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0))
 			return 0;
@@ -356,7 +356,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		r = price_part(v, part, ret);
 		if (r == 0)
 			r = extend(v, removed_needless(v, id), true, ret);
-		/* Perhaps all pages are needed, or workers read different parts of a file. */
+		/* The gain may be 0: perhaps all pages, or all parts of a file, are needed. */
 		if (id == ADVICE_FAULT_LESS ||
 		    (id == ADVICE_SPLIT_FIRST && !v->diagnosis->grounds.is_decoded_by_all))
 			ret->low = 0;
@@ -417,7 +417,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH || advice->id == ADVICE_CHEAPER_STAGE ||
 	    (advice->id == ADVICE_OWN_CORES && is_much_waste(preferred)))
 		return false;
-	/* To remove a known part of the loads is easier than to halve them: so it goes first. */
+	/* Removing a known part of the loads is easier than halving them, so it goes first. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
 	if (ranks[preferred->id] & FIRST)
@@ -425,7 +425,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	/* What surely helps goes before what may bring nothing. */
 	if (advice->low > 0 && preferred->low <= 0 && advice->gain >= preferred->gain)
 		return true;
-	/* Needless work can be removed; decoding cannot be removed entirely. */
+	/* Needless work can be removed entirely, unlike decoding or reading (is_whole()). */
 	if (ranks[preferred->id] & WASTE)
 		return !is_whole(advice->id) &&
 		       1 + advice->gain > ALIKE * (1 + fmax(preferred->gain, preferred->high));

@@ -15,7 +15,7 @@
 
 #define EXCESS_SHARE      0.5 /* an event exceeds the median by at least this share of the median */
 #define EXCESS_FLOOR_NS   2e6
-#define FEWER_CORES       2    /* fewer workers are tried if each core has at least this many */
+#define FEWER_CORES       2    /* fewer workers are tried if there are this many for each core */
 #define LOGGING_LEAST     0.05 /* logging is a cause if it takes at least this share of the time */
 #define ACCUMULATED_MOST  16   /* gradients are accumulated over at most this many batches */
 /* long steps are gradient accumulation only if they take this share of all steps' time */
@@ -33,7 +33,7 @@ const char *const cause_names[CAUSE_MAX] = {
 #undef CAUSE
 };
 
-/* Asks for values above the median by EXCESS_SHARE of the median, plus `floor_ns`. */
+/* Makes a query for values that exceed the median by EXCESS_SHARE of it, plus `floor_ns`. */
 static struct events_query excess(const struct batch_series *s, const float *values,
 				  double floor_ns, double median_ns)
 {
@@ -72,7 +72,7 @@ static int list_others(const struct batch_series *s, const struct finding *f, fl
 	return 0;
 }
 
-/* Returns true if loads just before or after slow loads are nearly as slow: samples are sorted. */
+/* Returns true if loads just before or after slow loads are nearly as slow, as in sorted data. */
 static bool is_gradual(const struct events_query *q)
 {
 	const struct batch_series *s = q->series;
@@ -125,7 +125,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 					    : s->compute_ns,
 			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
-	/* If steps only queue work for the GPU, a long step waits for earlier ones. */
+	/* If steps only queue work for the GPU, a long step waits for earlier work: no pause. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
 	/* Batches pile up in a long step, so waits may go on at another phase of their period. */
@@ -150,8 +150,8 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 }
 
 /*
- * Returns which share of the cores that other programs leave free the loads use. CPU time of
- * programs that loads start was measured as other programs', but counts for the loads here.
+ * Returns how much of the cores the loads use, as a share of what other programs leave free. CPU
+ * time of programs that loads start was measured as other programs', but counts as the loads' here.
  */
 static double cpu_share(const struct batch_series *s, const struct finding *f,
 			const struct load_facts *facts)
@@ -255,7 +255,7 @@ static enum cause with_fewer(const struct batch_series *s, const struct finding 
 		       : cause;
 }
 
-/* Adds a cost. The list is sorted by cost from entry `first` on; a cause's costs are summed. */
+/* Adds a cost to a cause. From entry `first` on, the list of causes is sorted by cost. */
 static void insert_cause(struct diagnosis *d, size_t first, enum cause cause, double ns,
 			 double time_ns)
 {
@@ -301,9 +301,9 @@ static double logging_ns(const struct cause_input *input)
 }
 
 /*
- * Returns the time that steps spend on lines_of_step(), less its error, or 0. Returns 0 also if the
- * steps' parts are known, as the longest line is often the backward pass, or if a GPU is used, as
- * the line may only be waiting for it.
+ * Returns the time that steps spend in the line of lines_of_step(), less its error, or 0. Returns 0
+ * also if the steps' parts are known, as the longest line is often the backward pass, or if a GPU
+ * is used, as the line may only be waiting for the GPU.
  */
 static double step_line_ns(const struct finding *f, const struct cause_input *input)
 {
@@ -315,8 +315,8 @@ static double step_line_ns(const struct finding *f, const struct cause_input *in
 }
 
 /*
- * Adds the causes that lengthen steps. Time of saving and of logging counts as such, and not again
- * as long steps. If the verdict is HIGHLY, all causes of waiting stay before these causes.
+ * Adds the causes that lengthen steps. Saving and logging are causes of their own, whose time does
+ * not count as long steps. If the verdict is HIGHLY, all causes of waiting stay before these.
  */
 static void add_pauses(const struct finding *f, const struct cause_input *input,
 		       struct diagnosis *d)
@@ -355,7 +355,7 @@ static void add_starts(const struct batch_series *s, const struct finding *f,
 		       const struct lines *lines, struct diagnosis *d)
 {
 	const double *part_ns = f->account.part_ns, time_ns = f->account.time_ns;
-	/* If __iter__() of the sampler chooses samples, only stack samples show it, no record. */
+	/* Only stack samples show that __iter__() of the sampler chose samples: no record does. */
 	const double sampling_ns =
 		fmax(f->account.start_sampling_ns,
 		     lines && lines->least_sampling > 0
@@ -422,7 +422,7 @@ static double longest_epoch(const struct batch_series *s)
 	return longest / (double)s->count;
 }
 
-/* The first batch of an epoch belongs to its start. */
+/* Finds the mean waits of the first and of later epochs. An epoch's first batch is its start. */
 static void split_waits(const struct batch_series *s, struct stages_facts *facts)
 {
 	struct series_place at = SERIES_BEGIN;
@@ -446,7 +446,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	static const struct stages none;
 	size_t next = 0;
 	const struct account_restart restart = account_restart(s, &next, INT32_MAX);
-	/* To make and destroy iterators counts as step_ns: no faster stage makes it shorter. */
+	/* Making and destroying iterators counts as step_ns, as no faster stage shortens it. */
 	const double restart_ns = restart.start_ns + restart.end_ns;
 	struct stages_facts facts = {
 		.wait_ns = fmax(f->own.wait_ns - restart_ns, 0) / (double)f->own.count,
@@ -463,7 +463,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	stages_judge(stages && f->starved ? stages : &none, &facts, ret);
 }
 
-/* Returns the largest share of making iterators that can have been choosing samples; 1: unknown. */
+/* Returns the largest share of setup_ns in which samples may have been chosen; 1: unknown. */
 static double most_sampling(const struct batch_series *s, const struct finding *f,
 			    const struct lines *lines)
 {

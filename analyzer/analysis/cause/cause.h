@@ -3,8 +3,8 @@
  * cause.h - finds why the loop waits, or what else is wrong if it does not wait.
  *
  * The cause is what costs most of the account's time (account.h, split.h). Pauses of the training,
- * which are part of its steps, are the cause only if the run does not starve, or if they cost five
- * times as much as any waiting.
+ * which are part of its steps, may be the cause, too, but come after all causes of waiting if the
+ * verdict is HIGHLY. If the run does not starve, only pauses are looked at.
  */
 #pragma once
 

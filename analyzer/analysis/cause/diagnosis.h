@@ -89,7 +89,7 @@ struct grounds {
 		double count; /* file descriptors of a batch's tensors, fetched from its worker */
 		double each_ns;
 		double share;     /* share of the receiving time that fetching them takes */
-		double cpu_share; /* share of that time in which the training used a CPU */
+		double cpu_share; /* share of fetching in which the training used a CPU */
 	} fetch;
 	struct {
 		bool found;
@@ -112,7 +112,7 @@ struct grounds {
 	double cores_there;   /* number of cores that the training may use, or could at its start */
 	double loading_share;
 	double shared_per_s; /* batches a second at which all workers meet a limit; NAN: no limit */
-	double lock_share, thread_share; /* of the loads' time: waiting for locks, for threads */
+	double lock_share, thread_share; /* shares of loads' time: waiting for locks, for threads */
 	double asked_share; /* share of the loads' time waiting for another process or machine */
 	double piped_share; /* share of the loads' time waiting for a pipe or a program */
 	double sync_share;
@@ -123,7 +123,7 @@ struct grounds {
 	/* loads wait for an answer by a pipe, and a helper process needs nearly a whole core */
 	bool is_helper_busy;
 	double unseen_share;
-	bool is_crowded;      /* two workers or more a core, and loads mostly off the CPU */
+	bool is_crowded;      /* at least two workers for each core, and loads mostly off the CPU */
 	double storage_share; /* share of the loads' time spent opening and reading files */
 	double cpu_share;
 	double no_core_share;
@@ -148,7 +148,7 @@ struct diagnosis {
 	struct period wait, compute, load;
 	struct timer wait_timer, compute_timer;
 	double compute_share; /* share of all time by which periodic long steps lengthen the run */
-	bool steps_only;      /* `compute` is the period of wait + compute, not known apart */
+	bool steps_only;      /* `compute` is the period of wait + compute: no parts are known */
 	struct slow_workers slow;
 	struct uneven uneven;
 	struct skipped skipped;

@@ -35,7 +35,7 @@
 #define THREADS_CROWD   2.0 /* threads are too many only if each core has this many runnable ones */
 /* workers are too many if each core has at least this many */
 #define CROWD           2.0
-/* loads of too many workers are off the CPU, without an observed call, for at least this share */
+/* and if loads are off the CPU, in no observed call, for at least this share */
 #define CROWD_UNSEEN    0.5
 /* workers have too few cores if they may use at most this share of the machine's cores */
 #define NARROW          0.5
@@ -43,7 +43,7 @@
 /* memory is short if loads are off the CPU, in no observed call, for at least this share */
 #define PAGING          0.33
 #define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or with so many faults a sample */
-/* workers write to one pipe if waits for it take as long as all loads of this many workers */
+/* workers write to one pipe if on average at least this many of them wait to write to it */
 #define WRITERS         1.2
 /* a single worker writes to a helper if reading pipes takes this part of the time of writing */
 #define ANSWERED        0.1
@@ -53,7 +53,7 @@
 /* making objects is the cause if it takes at least this share */
 #define MAKING_LEAST    0.4
 #define MAKING_MOST     0.9 /* above this share, constructors seem to read the data, too */
-#define REOPENED_PART   0.5 /* files are reopened if this share of openings are of a known file */
+#define REOPENED_PART   0.5 /* files are reopened if this share of openings repeats earlier ones */
 /* the user's own code is the cause if one of its functions takes at least this share */
 #define OWN_LEAST       0.5
 #define OWN_CPU         0.8 /* own code is the cause only if loads want a CPU for this share */
@@ -61,15 +61,15 @@
 /* a batch is blown up if it has this size, and this many bytes for each byte of its images */
 #define BLOWN_BYTES     (8.0 * (1 << 20))
 #define BLOWN_TIMES     8.0
-#define BLOWN_COLLATE   0.2 /* only if putting it together takes at least this share of a load */
-/* samples are small if a batch has this many, and each takes at most this time and has this size */
+#define BLOWN_COLLATE   0.2 /* and if collating it takes at least this share of a load */
+/* samples are small: at least so many in a batch, each with at most this time and this size */
 #define SMALL_COUNT     32
 #define SMALL_NS        50e3
 #define SMALL_BYTES     4096
-#define SMALL_CPU       0.8 /* making small samples takes a CPU for at least this share */
-#define SMALL_SINGLE    0.3 /* samples are made one by one for at least this share of the loads */
+#define SMALL_CPU       0.8 /* small samples are found only if loads want a CPU for this share */
+#define SMALL_SINGLE    0.3 /* and only if making samples one by one takes at least this share */
 #define DRAWN_LEAST     3.0  /* images are needless only if a sample decodes at least this many */
-#define DRAWN_BYTES     2.0  /* and only if a byte of a batch decodes at least this many bytes */
+#define DRAWN_BYTES     2.0  /* and only if so many bytes are decoded for each byte of a batch */
 /* images are needless only if their number varies by this share of the deviation in is_drawn() */
 #define DRAWN_SPREAD    0.75
 /* The run is cut into parts. Some parts at its start or end may be calm: they hardly wait. */
@@ -93,7 +93,7 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 	return ns;
 }
 
-/* Returns true if, during a slow load, half of the other workers have slow loads beyond chance. */
+/* Returns true if, while a load is slow, half of the other workers load slowly beyond chance. */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
@@ -115,7 +115,7 @@ static bool come_together(const struct batch_series *s, double least_ns)
 	return slow > 0 && beside >= slow * (double)others / 2;
 }
 
-/* Finds samples that are always slow. Slow loads that come together are a server's pauses. */
+/* Finds samples that are always slow. Loads that are slow together are taken for server pauses. */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
 {
@@ -152,7 +152,7 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 		fmin(all_ns, excess_ns(s, median_ns, least_ns)) / loads->load_ns;
 }
 
-/* Returns true if most parts are longer than the part before. split.h finds a single step up. */
+/* Returns true if most parts are longer than the part before. (split.h finds single rises.) */
 static bool are_rising(const double *means)
 {
 	int steps = 0;
@@ -233,8 +233,8 @@ static bool has_free_core(const struct batch_series *s)
 }
 
 /*
- * Finds a thread that held the interpreter while the main thread waited. Without stack samples, it
- * is a thread with much CPU time, if fetching descriptors used little CPU.
+ * Finds a thread that held the interpreter while the main thread waited. Without stack samples, the
+ * thread with the most CPU time is taken, if it has much and fetching descriptors used little.
  */
 static void find_holder(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, struct grounds *ret)
@@ -353,8 +353,8 @@ static double find_writing(const struct load_facts *facts, double loading)
 }
 
 /*
- * Returns true if loads seem to draw images until one fits. If a sample takes N draws on average,
- * the standard deviation is then sqrt(N(N - 1)). It is less if one sample consists of N images.
+ * Returns true if loads seem to draw images until one fits. If a sample then takes N draws on
+ * average, their standard deviation is sqrt(N(N - 1)). It is less if each sample has N images.
  */
 static bool is_drawn(const struct load_facts *facts)
 {
@@ -417,7 +417,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->decoded_again = or_zero(facts->decoded_per_byte);
 	if (is_drawn(facts))
 		ret->drawn = facts->images_per_sample;
-	/* A sample that seems to have W images (W workers) is one that each worker decodes. */
+	/* If a sample seems to have W images (W workers), each worker decoded the sample once. */
 	ret->is_decoded_by_all =
 		s->iterable == 1 && series_busy_workers(s) >= 2 &&
 		fabs(facts->images_per_sample / series_busy_workers(s) - 1) <= GROUNDS_ALL;
@@ -467,7 +467,7 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	    facts->runnable_threads * loading >= THREADS_CROWD * s->cores)
 		ret->threads = facts->runnable_threads * loading;
 	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
-	/* Which cores other programs use is known only for the training's own mask. */
+	/* Other programs' use of cores is known only for those that the training may use. */
 	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
 	ret->cores_there = fmax(s->cores, facts->cores_at_start);
 	if (facts->cores_allowed <= NARROW * ret->cores_there && used >= NARROW_FULL * full)

@@ -118,7 +118,7 @@ double lines_effective_count(int64_t count, double ns)
 
 	if (!(n > 0) || !(ns > 0))
 		return 0;
-	/* Weights outside of LINE_LEAST_NS..LINE_MOST_NS: the file is damaged. */
+	/* If not, weights are outside of LINE_LEAST_NS..LINE_MOST_NS: the file is damaged. */
 	if (!(squares > ns * ns / n))
 		return n;
 	return ns * ns / squares;
@@ -144,7 +144,7 @@ struct piece {
 	double ns;
 };
 
-/* Returns how many frames there are from the innermost up to the loader's iterator; else, all. */
+/* Returns the number of frames of the loader's iterator and inside it; all if it is not there. */
 static size_t within_loader(const struct line_samples *samples, const struct line_stack *stack)
 {
 	for (size_t i = stack->depth; i > 0; i--)
@@ -153,7 +153,7 @@ static size_t within_loader(const struct line_samples *samples, const struct lin
 	return stack->depth;
 }
 
-/* Returns true if both frames are of the same line, as those of a comprehension and its caller. */
+/* Returns true if both frames are of one line, as those of a comprehension and its caller are. */
 static bool is_same_line(const struct line_frame *a, const struct line_frame *b)
 {
 	return a->line > 0 && a->line == b->line && strcmp(a->file, b->file) == 0;
@@ -187,7 +187,7 @@ static bool is_in(enum line_group group, enum line_phase phase)
 	return own == group || (group == LINE_STEPS && (own == LINE_AFTERS || own == LINE_SAVES));
 }
 
-/* Returns true if the frame may name what a stack does. A step is not named by its whole loop. */
+/* Returns true if the stack may be reported by this line: the user's, but no step's whole loop. */
 static bool may_name(const struct line_frame *frame, enum line_phase phase)
 {
 	return frame->is_own && !(frame->is_around && is_in(LINE_STEPS, phase));
@@ -379,8 +379,8 @@ struct phase_share {
 };
 
 /*
- * Returns the share of a phase's stack samples that have a frame which does `does`; for LINE_LOAD
- * in all loading threads, else in the training's thread. NAN: too few samples.
+ * Returns the share of a phase's stack samples that have a frame with the bit `does`. For LINE_LOAD
+ * all loading threads count, for other phases the training's thread. NAN: too few samples.
  */
 static struct phase_share share_of_phase(const struct line_samples *samples, int64_t loader_id,
 					 enum line_phase phase, enum line_does does)

@@ -59,18 +59,18 @@ struct line_frame {
 	int64_t line;          /* 0: unknown */
 	bool is_own;           /* the file is neither Python's nor an installed package's */
 	bool is_iterator;
-	/* the line calls a library that runs the loop over batches: trainer.fit(); lines_find() */
+	/* set by lines_find(): the line calls a library that loops over batches: trainer.fit() */
 	bool is_around;
 	bool is_queue;  /* the function is get() of a multiprocessing queue */
 	bool is_waiter; /* the function belongs to PyTorch's loader, or waits for it */
 	unsigned does;  /* bits of enum line_does */
 };
 
-/* What a function is that is recognised by its name and file. */
+/* What a function does, as far as its name and file tell. */
 enum line_does {
-	LINE_SHARES = 1,      /* it is in multiprocessing.resource_sharer */
-	LINE_CHOOSES = 2,     /* it belongs to PyTorch's loader and chooses samples */
-	LINE_MAKES = 4,       /* lines_is_maker() */
+	LINE_SHARES = 1,      /* passes descriptors: multiprocessing.resource_sharer */
+	LINE_CHOOSES = 2,     /* chooses samples, in PyTorch's loader */
+	LINE_MAKES = 4,       /* makes an object or a connection: lines_is_maker() */
 	LINE_GETS_ITEM = 8,   /* __getitem__(), which makes one sample or several */
 	LINE_GETS_ITEMS = 16, /* __getitems__() of a dataset that makes whole batches */
 };
@@ -111,7 +111,7 @@ struct line_share {
 	double ns;      /* time that stack samples of this line stand for */
 	double share;
 	double error;       /* half-width of the share's 95 % range */
-	double of_function; /* share of all lines of its function; 0 from line LINE_SUMMED on */
+	double of_function; /* share of its whole function; 0 in lines[LINE_SUMMED] and later */
 	double function_error;
 	int64_t count;
 	uint32_t inner;      /* innermost frame with most of the line's time; may be `frame` */
@@ -132,7 +132,7 @@ struct line_lead {
 };
 
 struct lines {
-	/* NAN: too few stack samples. */
+	/* NAN in the members before `groups`: too few stack samples. */
 	double asking_share;   /* share of receiving spent asking workers for file descriptors */
 	double most_sampling;  /* share of epoch starts spent choosing samples, plus its error */
 	double least_sampling; /* the same share, minus its error */
@@ -166,7 +166,7 @@ bool lines_is_maker(const char *function);
 /*
  * Returns how many samples of equal weight are as exact as `count` samples of total weight `ns`:
  * Kish's (sum w)^2 / sum w^2. Single weights w are unknown, but are in [l, m] = [LINE_LEAST_NS,
- * LINE_MOST_NS]. So sum w^2 is at most (l + m) sum w - count l m, which is used for it.
+ * LINE_MOST_NS]. So sum w^2 is at most (l + m) sum w - count l m, which is used instead.
  */
 double lines_effective_count(int64_t count, double ns);
 
@@ -214,9 +214,9 @@ struct line_named {
 
 /*
  * Chooses the line to report beside a cause. Returns false if there is none: the line (in loads and
- * waits, its function) must take a quarter of the time, less its error. If other threads' lines
- * held the interpreter for half of the time, the first of them is chosen. For a loop that waits for
- * the loader, the line of the loader's code in which it waits is chosen.
+ * waits, its function) must take a quarter of the time, less its error. If another thread's line
+ * held the interpreter for half of the time, this line is chosen. For slow samplers and epoch
+ * starts, a line of the loader's own code is chosen if there is no other.
  */
 bool lines_name(const struct lines *lines, const struct finding *finding,
 		const struct diagnosis *diagnosis, struct line_named *ret);

@@ -71,7 +71,7 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
 		return fmin(share, removed_working_share(v));
-	/* At least half of the reading is surely done within that function. */
+	/* share + read - 1 is the least share of loads that read within that function. */
 	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
 		return share;
 	return 0;

@@ -16,7 +16,7 @@ struct remedied {
 
 double removed_by(const struct remedied *v, enum advice_id id);
 
-/* Returns for which share of the loads their worker's threads use cores, or could use one. */
+/* Returns the share of the loads' time in which threads of the worker use or want a core. */
 double removed_working_share(const struct remedied *v);
 
 /* Return true if ADVICE_FIND_EVENT is about single stalls, or about loads that became longer. */
@@ -24,8 +24,8 @@ bool removed_are_stalls(const struct diagnosis *d);
 bool removed_is_shift(const struct diagnosis *d);
 
 /*
- * Returns the largest share of the loads' time that a remedy may remove, which is that of the
- * function that takes most of it: a loop in Python often shrinks to a hundredth of its time.
+ * Returns the largest share of the loads' time that a remedy may remove: all of the function that
+ * takes most time, as a loop in Python can often be made a hundred times as fast. 0: unknown.
  */
 double removed_at_most(const struct remedied *v, enum advice_id id);
 

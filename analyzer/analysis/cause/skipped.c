@@ -22,13 +22,13 @@ static double mean_step_ns(const struct batch_series *s)
 	return count > 0 ? ns / count : 0;
 }
 
-/* Returns false if the GPU was idle. A short step may use it: launches return at once. */
+/* Returns false if the GPU was idle. Even a short step may use it, as launches return at once. */
 static bool may_use_gpu(const struct batch_series *s, size_t i)
 {
 	return !series_has(s->gpu_busy_ns, i) || s->gpu_busy_ns[i] > 0;
 }
 
-/* Returns the index behind the skipped batches from `begin` on, or `begin` if there are none. */
+/* Returns the index after the skipped batches that start at `begin`; `begin`: there are none. */
 static size_t end_of_skipped(const struct batch_series *s, bool has_gpu, size_t begin, size_t end,
 			     double most_ns)
 {
@@ -63,7 +63,7 @@ void skipped_find(const struct batch_series *s, const struct finding *f, bool ha
 		next = series_next_epoch(s, run);
 		end = series_run_end(s, next - 1);
 		until = end_of_skipped(s, has_gpu, begin, end, most_ns);
-			/* An epoch with only short steps is not resumed: it looks at the data. */
+			/* An epoch of short steps alone skips nothing: it looks at the data. */
 		if (until == end || until - begin < SKIPPED_FEWEST)
 			until = begin;
 		ret->count += until - begin;
@@ -72,7 +72,7 @@ void skipped_find(const struct batch_series *s, const struct finding *f, bool ha
 
 			all_ns += wait_ns;
 			skipped_ns += i < until ? wait_ns : 0;
-			/* The run's first wait is start-up. */
+			/* The run's first wait is start-up and does not count. */
 			if (i < until && (i > 0 || s->is_part) && series_has(s->wait_ns, i))
 				ret->wait_ns += (double)s->wait_ns[i];
 		}

@@ -98,7 +98,7 @@ static bool sort_crew(struct crew *crew)
 	return true;
 }
 
-/* Marks as slow the workers above the widest gap between medians, but at most half of them all. */
+/* Marks as slow the workers above the widest gap between medians, but at most half of all. */
 static void part_crew(struct crew *crew)
 {
 	size_t n = crew->count, best = 1, k;

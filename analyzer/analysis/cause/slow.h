@@ -4,8 +4,8 @@
  *
  * Each slow worker's median load is at least 1.3 times the median load of the other workers, beyond
  * chance (z >= 4). At most half of all workers are slow, and cause at least half of the stall time.
- * Slow samples at every k-th index can look like slow workers. They are told from them by what the
- * workers read or, if that is unknown, by whether every k-th worker is slow.
+ * Slow samples at every k-th index can look like slow workers. The two are told apart by how much
+ * the workers read or, if that is unknown, by whether every k-th worker is slow.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct slow_workers {
 	double z; /* Welch's z of slow workers' log loads against other workers'; the smallest */
 	double share; /* share of the stall time spent waiting for batches of the slow workers */
 	double owned_ns; /* stall time saved if slow workers were as fast as the others */
-	int32_t every; /* k: every k-th batch is slow, and not the workers; 0: not so */
+	int32_t every; /* k: every k-th batch is slow because of its samples; 0: none */
 };
 
 /* Bytes that each worker read, and number of its loads; 0 loads: unknown. */

@@ -137,16 +137,16 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 
 struct pool {
 	double wait_ns;
-	/* waits of which is known if a later batch was ready; waits during which one was ready */
+	/* sum of waits with SERIES_QUEUE_KNOWN; of those during which a later batch was ready */
 	double queue_known_ns, queued_ns;
-	double load_ns; /* sum of the loads; slow workers' as short as the other workers' */
+	double load_ns; /* sum of the loads, of which slow workers' are divided by slow->factor */
 	size_t load_count;
 };
 
 struct pools {
 	struct pool before, after;
 	double queue_known_ns, queued_ns;
-	double wait_ns; /* all waits, also those of a cold epoch */
+	double wait_ns; /* waits for batches that were not ready, with a cold epoch's */
 };
 
 static void pool_add(const struct batch_series *s, const struct slow_workers *slow, size_t i,

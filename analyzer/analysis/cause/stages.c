@@ -68,12 +68,12 @@ enum stage_kind stage_kind_find(const char *name)
 /* a cache is useless if at least this share of the elements taken from it were made again */
 #define MADE_LEAST   0.9
 #define LONGEST_MOST 0.67 /* caches are not judged if one epoch has more than this of all batches */
-/* a cache serves if its input made the share of one epoch and at most so much more, but not all */
-#define SERVED_MOST  0.05
-#define SERVED_LEAST 0.03
-/* later epochs hardly wait if a wait is at most this part of a step, and of the first epoch's */
+/* a cache serves if its input made the longest epoch's share of its elements and little more */
+#define SERVED_MOST  0.05 /* at most this share more */
+#define SERVED_LEAST 0.03 /* at least this share came from the cache */
+/* later epochs hardly wait if a wait is at most this part of a step and of a first-epoch wait */
 #define HARDLY       0.25
-#define WANTED       16   /* so many threads or calls are advised where calls mostly wait */
+#define WANTED       16   /* this many threads or calls are advised where calls mostly wait */
 
 static const struct stage_gain none = {NAN, NAN, NAN};
 
@@ -204,7 +204,7 @@ static bool may_call(const struct stages *stages, size_t slow, const struct stag
 		calls_function(&stages->list[kernel->parent]));
 }
 
-/* Returns the CPU time. Of short calls it is not measured, but they hardly wait: all of it. */
+/* Returns a stage's CPU time: all its time if its calls are too short to be measured, or wait. */
 static double cpu_of(const struct stage_work *stage)
 {
 	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);
@@ -243,7 +243,7 @@ static void find_lead(struct view *v, struct stage_finding *f)
 		f->at_once = v->kernel_ns / v->slow_ns;
 		f->lead = longest;
 		f->lead_share = stages->list[longest].own_ns / v->kernel_ns;
-		/* Kernels that ran while nothing waited for the stage make this too large. */
+		/* at_once is too large if kernels also ran while nothing waited for the stage. */
 		if (is_parallel(slow) && f->threads > 0)
 			f->at_once = fmin(f->at_once, f->threads);
 	} else {
@@ -269,7 +269,7 @@ static double floor_of(const struct view *v)
 	return v->facts->cores > 0 ? ns / v->batches / v->facts->cores : 0;
 }
 
-/* Returns the gain if the slow stage takes `load_ns` a batch. Stages' times include start-up. */
+/* Returns the gain if the slow stage takes `load_ns` a batch, and not slow_ns / batches as now. */
 static double gain_of(const struct view *v, const struct stage_finding *f, double load_ns)
 {
 	const struct stages_facts *facts = v->facts;
@@ -325,7 +325,7 @@ static void price_prefetch(const struct view *v, struct stage_gain *ret)
 	ret->low = is_idle ? ret->high / 2 : 0;
 }
 
-/* Returns the kernels' time for a batch if all threads share it: more calls bring no less. */
+/* Returns the kernels' time a batch, spread over all threads: more calls cannot shorten it. */
 static double next_of(const struct view *v, const struct stage_finding *f)
 {
 	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);
@@ -444,7 +444,7 @@ static size_t endless_below(const struct stages *stages, size_t cache)
 	return STAGE_NOWHERE;
 }
 
-/* Returns true if nearly all elements of a cache were made by its input, in later epochs, too. */
+/* Returns true if a cache's input made nearly all of its elements, in later epochs, too. */
 static bool is_made_anew(const struct view *v, size_t cache)
 {
 	const size_t input = input_of(v->stages, cache);
@@ -464,7 +464,7 @@ static bool serves(const struct view *v, size_t cache)
 			       v->stages->list[cache].elements;
 }
 
-/* What the first epoch needed gains nothing later, so no stage below the cache is advised on. */
+/* Judges a cache that serves. After the first epoch, faster stages below it would gain nothing. */
 static void judge_served(const struct view *v, size_t cache, struct stage_finding *f)
 {
 	const struct stages_facts *facts = v->facts;
@@ -486,8 +486,8 @@ static void judge_served(const struct view *v, size_t cache, struct stage_findin
 }
 
 /*
- * Finds a useless cache, behind which the slow stage runs in each epoch. The predicted gain
- * supposes a cache that the longest epoch fills, its upper end one that is full from the start.
+ * Finds a cache that is useless, as the slow stage that feeds it runs in each epoch. The predicted
+ * gain supposes that the longest epoch fills the cache; its upper end, that it is always full.
  */
 static void find_cache(const struct view *v, struct stage_finding *f)
 {
@@ -528,7 +528,7 @@ static void judge_reader(struct view *v, size_t reader, double reader_ns, double
 	f->lead_share = fmin(stages->list[f->lead].own_ns / stages->list[reader].busy_ns, 1);
 	f->limit = STAGE_LIMIT_SERIAL;
 	f->wanted = (int32_t)fmin(2 * stages->list[reader].busy_ns / reader_ns, INT16_MAX);
-	/* A second pipeline has operators, too, but no more cores. */
+	/* A second pipeline has more operators, but the machine has no more cores. */
 	v->least_ns = v->facts->used_cores / v->facts->cores *
 		      (v->facts->wait_ns + v->facts->step_ns);
 	price_maybe(v, f, v->slow_ns / 2 / v->batches, &f->parallel);
@@ -557,7 +557,7 @@ static void judge_operators(struct view *v, size_t root, double reader_ns, doubl
 			    &f->parallel);
 }
 
-/* Judges a pipeline of DALI. The rest of run()'s time is an external source, which is Python. */
+/* Judges a pipeline of DALI. Waiting outside of its own calls is an external source, in Python. */
 static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;

@@ -50,7 +50,7 @@ struct stage_work {
 	size_t parent;     /* index of the stage that takes the elements, or runs the kernel */
 	int32_t parallel, capacity, threads;
 	double elements;
-	double busy_ns, own_ns; /* time of its calls in all threads; without other stages */
+	double busy_ns, own_ns; /* time of its calls in all threads; of that, not in other stages */
 	double cpu_ns, read_ns; /* parts of own_ns: time on a CPU, time reading files */
 	double queue;           /* mean number of elements ready when the stage was called */
 };
@@ -95,7 +95,7 @@ struct stage_finding {
 	enum stages_maker maker;
 	double callback_share; /* share of the waiting in which the training's thread ran Python */
 	size_t slow; /* index of the stage that the training waits for */
-	size_t lead; /* index of its kernel with most time, or `slow`; STAGE_NOWHERE: none */
+	size_t lead; /* index of the stage's longest kernel, or `slow`; STAGE_NOWHERE: none */
 	size_t opener; /* index of a sequential interleave above `slow`; STAGE_NOWHERE: none */
 	double lead_share; /* share that `lead` has of the time of all kernels, or of the stage */
 	double each_ns;
@@ -106,8 +106,8 @@ struct stage_finding {
 	bool is_prefetched;
 	/* index of a useless cache above `slow`, or of one being filled; STAGE_NOWHERE: none */
 	size_t cache;
-	bool is_served; /* a cache serves later epochs, which wait for something else than `slow` */
-	size_t endless; /* index of a repeat() without end that feeds it; STAGE_NOWHERE: none */
+	bool is_served; /* a cache serves later epochs, which wait for another thing than `slow` */
+	size_t endless; /* index of an endless repeat() that feeds the cache; STAGE_NOWHERE: none */
 	double first_ns, later_ns; /* as in struct stages_facts */
 	int32_t asked;   /* number of parallel calls that the program asks for; -1: unknown */
 	int32_t threads; /* number of the pool's threads; -1: unknown */
