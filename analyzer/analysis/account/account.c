@@ -100,7 +100,6 @@ static void add_epoch(struct account *a, enum account_part part, double ns)
 	a->wait_ns += ns;
 }
 
-
 static bool is_within(int64_t ns, const struct account_span *span)
 {
 	return ns >= span->begin_ns && ns < span->end_ns;
@@ -147,7 +146,7 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 
 static struct account_span own_span(const struct batch_series *s)
 {
-	/* Before and after a part of a run, the training goes on, so its ends are no span. */
+	/* A part of a run has no span of its own, as the training goes on before and after it. */
 	return s->is_part ? (struct account_span){UNKNOWN, UNKNOWN}
 			  : (struct account_span){s->first_ns, s->last_ns};
 }

@@ -56,8 +56,8 @@ struct account {
 			  .start_sampling_ns = NAN})
 
 /*
- * From when to when a thread trained, by CLOCK_MONOTONIC. If UNKNOWN, the first epoch's start and
- * the last epoch's end do not count.
+ * The time in which a thread trained, by CLOCK_MONOTONIC. If it is UNKNOWN, the first epoch's start
+ * and the last epoch's end do not count.
  */
 struct account_span {
 	int64_t begin_ns;
@@ -98,7 +98,7 @@ struct account_restart {
 	double end_ns;
 };
 
-/* Sums up the epochs from index *next to epoch number `epoch`. *next moves behind these epochs. */
+/* Sums up the epochs from index *next to epoch number `epoch`, and moves *next past them. */
 struct account_restart account_restart(const struct batch_series *series, size_t *next,
 				       int32_t epoch);
 

@@ -9,11 +9,11 @@
 
 #define RESAMPLES        400
 #define MOST_CELLS       16384
-#define FEWEST_BLOCKS    10 /* from fewer blocks no variance is estimated */
+#define FEWEST_BLOCKS    10 /* with fewer blocks no variance is estimated */
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
-/* Sums of the first i cells, which come twice, so that a block may wrap around their end. */
+/* wait_ns[i], step_ns[i]: sums over the first i cells. Cells come twice, so blocks may wrap. */
 struct cells {
 	size_t count;
 	size_t size; /* batches or epochs in each cell */
@@ -22,7 +22,7 @@ struct cells {
 	double *step_ns;
 };
 
-/* Batches and epoch starts are drawn apart, so that each draw has as many epochs as the run. */
+/* Batches and epoch starts are drawn separately, so each draw has as many epochs as the run. */
 struct strata {
 	struct cells batches, epochs;
 	size_t block; /* cells in a block of batches */
@@ -31,7 +31,7 @@ struct strata {
 static int begin_cells(struct cells *cells, size_t items)
 {
 	cells->size = items / MOST_CELLS + 1;
-	/* Items behind the last full cell are left out: a partial cell would weigh too much. */
+	/* Items after the last full cell are left out: a partial cell would weigh too much. */
 	cells->count = items / cells->size;
 	cells->wait_ns = calloc(2 * cells->count + 2, sizeof(*cells->wait_ns));
 	cells->step_ns = calloc(2 * cells->count + 2, sizeof(*cells->step_ns));
@@ -175,7 +175,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* Returns a block's length in cells: boot_block() times 1, 2, 4 ..., whichever sums vary most. */
+/* Returns the length, in cells, of blocks whose sums vary most: boot_block() times 1, 2, 4 ... */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;
@@ -224,7 +224,7 @@ static struct draw draw_one(const struct strata *strata, uint64_t *state)
 {
 	const struct cells *epochs = &strata->epochs;
 	double count = (double)epochs->count;
-	/* Draws from few epochs vary too little. This is Bessel's correction for it. */
+	/* Draws from few epochs vary too little, for which Bessel's correction makes up. */
 	double factor = count > 1 ? sqrt(count / (count - 1)) : 0;
 	struct draw draw = {0};
 
@@ -277,7 +277,7 @@ static struct rest rest_of(const struct finding *f, const struct strata *strata)
 	};
 }
 
-/* Returns by how much waits at epoch starts differ in a draw. Their sum stays above 0. */
+/* Returns how much a draw adds to the sum of waits at epoch starts, which stays above 0. */
 static double restart_off(const struct draw *draw, const struct rest *rest, double factor)
 {
 	double off_ns = factor * draw->epoch_wait_ns;

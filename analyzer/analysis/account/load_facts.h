@@ -43,7 +43,7 @@ struct load_facts {
 	struct load_peer peers[LOAD_FACTS_MOST]; /* the one with the longest waits first */
 	size_t peer_count;
 	double faults; /* number of page faults of mapped files in loads */
-	char mapped[LOAD_FACTS_PEER]; /* that file's path, or the end of it; "": several files */
+	char mapped[LOAD_FACTS_PEER]; /* path (or its end) of the faults' file; "": several files */
 
 	double tensors;
 	double batch_bytes;
@@ -64,13 +64,13 @@ struct load_facts {
 
 	/* number of cores that the busiest child process, except workers, used or wanted */
 	double helper_cores;
-	/* number of cores that programs used which loads started and waited for */
+	/* number of cores used by programs that loads started and waited for */
 	double children_cores;
 
 	/* Facts about the workers; without workers, about the training's process. */
 	double runnable_threads;
 	double cores_allowed; /* number of cores in the smallest CPU mask */
-	/* number of cores in the training's CPU mask at start, if larger; NAN: several ranks */
+	/* number of cores in the training's CPU mask at start, if more; NAN: several ranks */
 	double cores_at_start;
 	/* a process's mean private memory when first measured, and when last measured */
 	double private_begin_bytes, private_end_bytes;
@@ -79,7 +79,7 @@ struct load_facts {
 
 	struct load_thread threads[LOAD_FACTS_MOST]; /* the thread with the most CPU time first */
 	size_t thread_count;
-	double main_cpu_ns; /* CPU time of the thread that takes the batches, over the same span */
+	double main_cpu_ns; /* CPU time of the thread that takes the batches, as in `threads` */
 };
 
 #define LOAD_FACTS_UNKNOWN                                                                         \

@@ -16,7 +16,7 @@
 #define LOADING_ROUNDS 2
 #define LOADING_KNOWN  0.9  /* an epoch counts if this share of its batches has a known worker */
 #define OTHERS_LEAST   0.1  /* other programs that use a smaller share of the cores are ignored */
-#define WAITS_LEAST    0.1  /* waits for a worker's other threads matter from this share of loads */
+#define WAITS_LEAST    0.1  /* waits for a worker's threads matter from this share of load time */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
@@ -318,8 +318,8 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
 		if (facts->wait_ns[kind] > 0)
 			unseen -= facts->wait_ns[kind] / facts->load_ns;
-	/* Some libraries wait for their threads by system calls that are not seen. In the mean, at
-	 * least one thread could then run. */
+	/* Some libraries wait for their threads by system calls that are not seen. This is assumed
+	 * if loads wait unseen and, on average, at least one thread is runnable. */
 	if (facts->wait_ns[LOAD_WAIT_THREAD] >= WAITS_LEAST * facts->load_ns ||
 	    (series->workers > 0 && unseen >= WAITS_LEAST && facts->runnable_threads >= 1))
 		series->worker_threads = facts->runnable_threads;
@@ -327,7 +327,7 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 
 double series_free_cores(const struct batch_series *series)
 {
-	/* The run did get some time, even if measured figures leave it none. */
+	/* The run did use the cores for some time, even if measured figures leave it none. */
 	const double least = 0.05;
 
 	if (isnan(series->other_cores))

@@ -44,7 +44,7 @@ struct series_epoch {
 	int32_t epoch;
 };
 
-/* Requests by which the consumer got tensors' file descriptors, but for epochs' first batches. */
+/* The consumer's requests for tensors' file descriptors, except for epochs' first batches. */
 struct series_fetches {
 	double ns, cpu_ns, count;
 	double batches;
@@ -92,11 +92,11 @@ struct batch_series {
 	double cores;
 	double main_cores;
 	double other_cores;
-	/* share of its runnable time that the training's thread, or a worker, ran; or NAN */
+	/* share of its runnable time in which the training's thread, or a worker, ran; or NAN */
 	double main_share, worker_share;
-	double worker_threads; /* mean number of runnable threads of a worker; NAN: not needed */
+	double worker_threads; /* a worker's mean number of runnable threads; NAN: not needed */
 	struct share share;
-	double receive_ns; /* part of the waits in which messages arrived, of any batch */
+	double receive_ns; /* part of the waits in which any batch was received */
 	size_t receive_count;
 	double load_cpu_ns; /* sum over the `load_cpu_count` batches whose CPU time is known */
 	size_t load_cpu_count;
@@ -151,7 +151,7 @@ double series_free_cores(const struct batch_series *series);
 /* Returns true if other programs used more of the cores than usual background work does. */
 bool series_has_others(const struct batch_series *series);
 
-/* Returns true if other programs used clearly more of the cores beside one run than the other. */
+/* Returns true if other programs clearly used more of the cores during one run than the other. */
 bool series_others_differ(const struct batch_series *a, const struct batch_series *b);
 
 /* Sets `worker_threads`, but only if loads wait for other threads of their worker. */
@@ -181,7 +181,7 @@ static inline int32_t series_prefetch(const struct batch_series *series)
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
 }
 
-/* Returns how many loads a loading worker may have ahead, with its part of idle workers' loads. */
+/* Returns how many loads a loading worker may have ahead, with its part of idle workers' share. */
 static inline int32_t series_ahead(const struct batch_series *series)
 {
 	int32_t ahead = series_prefetch(series);

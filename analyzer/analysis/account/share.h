@@ -3,7 +3,7 @@
  * share.h - computes how many cores the scheduler gives to a run beside other programs.
  *
  * The scheduler divides cores by weight between groups (control groups or sessions), and each
- * group's cores between its threads. What one of them does not want is divided between the others.
+ * group's cores between its threads. Cores that a group or thread does not want go to the others.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #define SHARE_NEIGHBOURS 17
 
-/* Another group, or all threads of one weight in the run's group that are not of the run. */
+/* Another group, or all threads of one weight in the run's group, except the run's own threads. */
 struct share_neighbour {
 	bool is_group; /* false: these are threads in the run's group */
 	double weight; /* relative to the run's group, or (threads) to one of the run's threads */

@@ -178,7 +178,7 @@ static void count_epochs(const struct batch_series *s, struct finding *f)
 		end = series_run_end(s, next - 1);
 		span = last->batch + (int64_t)(end - last->begin) - s->runs[first].batch;
 		f->epoch_count++;
-		/* Batches before the first one of a part of a run are not lost. */
+		/* Batches before the first one are not lost: the series may be a part of a run. */
 		if (span > (int64_t)(end - s->runs[first].begin))
 			f->missing_count += (size_t)span - (end - s->runs[first].begin);
 	}
@@ -254,8 +254,8 @@ static void set_ratios(const struct batch_series *s, struct finding *f)
 /*
  * Returns how many times as fast steps are if no worker competes with them for cores. In the run,
  * the training's thread had a core for main_share of the time in which it could use one. Its CPU
- * time is taken to be spread evenly over all but the waits for batches that were not ready. It
- * waited for workers no longer than these worked. 1: hardly faster, or other programs took cores.
+ * time is taken to be spread evenly over all but the waits for batches that were not ready. It is
+ * taken to wait for cores no longer than workers used them. 1: hardly faster, or others took cores.
  */
 static double faster_alone(const struct batch_series *s, const struct finding *f)
 {

@@ -7,7 +7,7 @@
 
 /* a shared limit shows only if one run has at least this many times the workers of the other */
 #define SHARED_WORKERS   1.25
-/* workers share what they wait for if loads grow with at least this power of their number */
+/* workers share a limit if loads grow as at least this power of the number of workers */
 #define SHARED_PART      0.75
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6
@@ -147,7 +147,7 @@ void compare_side_done(struct compare_side *side)
 		track_done(&side->tracks[row]);
 }
 
-/* Returns half the interval's width by Welch. The smaller variance is raised: bursts are rare. */
+/* Returns half the interval's width by Welch. One run may miss rare bursts: see `floor`. */
 static double half_width(const struct estimate *a, const struct estimate *b)
 {
 	const struct estimate *most = a->variance > b->variance ? a : b, *less = most == a ? b : a;

@@ -94,7 +94,7 @@ struct comparison {
 void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		  struct comparison *ret);
 
-/* Returns true if loads get longer as much as workers get more, so that workers share a limit. */
+/* Returns true if loads grow as much as the number of workers, as with a limit that they share. */
 bool compare_is_shared(const struct comparison *comparison, double workers_a, double workers_b);
 
 /* Names in JSON. */

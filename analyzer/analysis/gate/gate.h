@@ -14,9 +14,9 @@
  *   chapter 4). The samples are runs, because the batches of a run depend on one another: tests on
  *   batches give false alarms in up to 70 % of pairs of equal runs. The bootstrap error counts
  *   because the SD of a few runs can be small by chance.
- * - By rule "separation", it fails iff each new run is above each baseline, and their median is at
- *   least `least` above the baselines' median. This is the extreme of the Mann-Whitney test, p = 1
- *   / C(n + m, m) (Mann & Whitney, Ann. Math. Statist. 18, 1947).
+ * - By rule "separation", such a limit fails iff each new run is above each baseline, and the new
+ *   runs' median is at least `least` above the baselines' median. This is the extreme of the
+ *   Mann-Whitney test, p = 1 / C(n + m, m) (Mann & Whitney, Ann. Math. Statist. 18, 1947).
  * - The loader with the most waiting may be too short for the bootstrap, such as that of a
  *   validation. Then 3 x t(.99, n - 1) standard errors are subtracted from the sum of its n waits
  *   and of one added wait of 0. A limit fails if the ratio with this sum is above it, and passes
@@ -65,7 +65,7 @@ enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
 extern const struct gate_metric_row {
 	const char *name;
 	enum gate_unit unit;
-	size_t offset; /* of the metric's double or size_t in struct finding; SIZE_MAX: not there */
+	size_t offset; /* of the metric's value in struct finding; SIZE_MAX: not there */
 	bool is_least; /* the limit is a minimum */
 	bool is_whole; /* the metric is known even of a run that is too short to be judged */
 } gate_metrics[GATE_METRIC_MAX];
@@ -180,7 +180,7 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 /* Returns the one-sided 99 % point of Student's t. */
 double gate_t99(size_t degrees);
 
-/* How often the gate fails though nothing changed: a draw makes some runs baselines, some new. */
+/* How often the gate fails though nothing changed. A draw calls some runs baselines, others new. */
 struct gate_calibration {
 	size_t run_count, draw_count;
 	size_t alarm_count;        /* draws in which the gate failed */

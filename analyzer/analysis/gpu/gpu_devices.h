@@ -18,7 +18,7 @@
 /* Must be all zero at first. */
 struct gpu_devices {
 	uint32_t working;               /* bit i: device i has run a kernel or graph */
-	double bytes[GPU_DEVICES_MOST]; /* bytes that each device got from the host, by age */
+	double bytes[GPU_DEVICES_MOST]; /* bytes from the host to each device, weighted by age */
 };
 
 struct gpu_device_step {

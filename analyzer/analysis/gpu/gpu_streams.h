@@ -20,11 +20,11 @@
 
 #include "analysis/gpu/gpu_devices.h"
 
-/* streams are told apart by so many low bits of their number */
+/* so many streams are told apart, by the low bits of their number */
 #define GPU_STREAMS_MOST     (1 << DLPROF_GPU_STREAM_BITS)
 #define GPU_STREAMS_THREADS  4
 #define GPU_STREAMS_DEFAULT  7
-/* a thread is one of a stream's if it makes at least this share of the stream's launches */
+/* a thread counts as a stream's if it makes at least this share of the stream's launches */
 #define GPU_STREAMS_LAUNCHES 0.03
 /* streams in doubt are ignored if they are busy for a smaller share of the step */
 #define GPU_STREAMS_KNOWN    0.02
@@ -39,7 +39,7 @@ struct gpu_stream {
 
 /* Must be all zero at first. */
 struct gpu_streams {
-	uint64_t used[GPU_DEVICES_MOST]; /* bit i of a device: its stream i ran a kernel */
+	uint64_t used[GPU_DEVICES_MOST]; /* bit i of used[d]: stream i of device d ran a kernel */
 	struct gpu_stream at[GPU_DEVICES_MOST][GPU_STREAMS_MOST];
 	double wait_ns, rest_ns;
 	double masked_ns;

@@ -20,7 +20,7 @@ bool gpu_parts_find(const struct dlprof_parts *told, int64_t wait_end_ns, int64_
 	    wait_end_ns > MOST_NS || end_ns > MOST_NS)
 		return false;
 	edges[DLPROF_PART_BEFORE] = wait_end_ns;
-	/* The step may wait for another loader in its backward pass: then that begins there. */
+	/* If the backward pass waits for another loader, it counts from the end of that wait. */
 	edges[DLPROF_PART_BACKWARD] =
 		wait_end_ns > (int64_t)told->backward_ns ? wait_end_ns : (int64_t)told->backward_ns;
 	for (int i = DLPROF_PART_BACKWARD; i < GPU_PARTS - 1; i++)

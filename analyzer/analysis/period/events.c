@@ -11,13 +11,13 @@
 #include "analysis/statistics/stats.h"
 #include "dlprof/hash.h"
 
-#define CAP_BITS    15 /* values are counted by so many first bits, in bins 0.8 % wide */
+#define CAP_BITS    15 /* values are counted by this many leading bits, in bins 0.8 % wide */
 #define CAP_SHIFT   16
 #define TABLE_BITS  13
 #define TABLE_SIZE  (1u << TABLE_BITS)
 #define LEAST_ROWS  3
 #define MOST_STEPS  3   /* the distances of an event to the next 3 events may be the period */
-#define MOST_TRIED  256 /* only so many distances, the most frequent ones, are tested */
+#define MOST_TRIED  256 /* at most this many distances, the most frequent ones, are tested */
 #define MOST_EPOCHS 4096
 #define TIMER_CV    0.10
 
@@ -39,7 +39,7 @@ struct walk {
 	size_t epoch_begin; /* position at which the run's epoch begins */
 	int64_t epoch_batch;
 	bool new_epoch;
-	size_t next; /* the position behind all runs so far */
+	size_t next; /* the position after all runs so far */
 };
 
 static bool walk_run(struct walk *walk)
@@ -471,7 +471,7 @@ void events_find_timer(const struct events_query *q, struct timer *ret)
 	}
 	ret->gap_count = gaps.count;
 	ret->cv = stats_cv(&gaps);
-	/* Waits of many batches in succession are not those of a timer. */
+	/* A timer does not make many batches in succession wait. */
 	if (gaps.count >= TIMER_LEAST && ret->cv <= TIMER_CV && far_count < gaps.count / 2)
 		ret->period_ns = gaps.mean;
 }

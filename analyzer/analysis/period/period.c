@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* period.c - tests periods on two series: each event is 1, or is its time, but at most cap_ns. */
+/* period.c - tests periods on two series: an event counts 1, or its time (at most cap_ns). */
 #include "analysis/period/period.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "analysis/statistics/fold.h"
 
-/* Values for telling whether the true period is a multiple of the found one, and how regular. */
+/* Values that tell how regular a period is, and whether it is a part of the true period. */
 struct phase_series {
 	const float *ns;
 	double cap_ns;
@@ -54,7 +54,7 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/* Copies the times of the best phase of `period`: k phases in rows of k periods. Returns a sum. */
+/* Sets ret[j] to the best phase's time in the j-th of every k periods. Returns the sum of ret[]. */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;
@@ -111,7 +111,7 @@ static bool phase_is_multiple(const struct phase_series *s, size_t period, size_
 
 /*
  * Returns the share of the time at the best phase. Even rows choose the phase that is measured in
- * odd rows, and odd rows that of even rows. `scratch` has room for 3 * period numbers.
+ * odd rows, and odd rows choose that for even rows. `scratch` has room for 3 * period numbers.
  */
 static double phase_share(const struct phase_series *s, size_t period, double *scratch,
 				  size_t *ret_phase)
@@ -198,9 +198,10 @@ struct search {
 
 _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
 
-/* Returns ln of how many periods count as tried, to correct p: few for multiples of the workers. */
+/* Returns ln of the factor by which p is raised, as many periods are tried. */
 static double log_candidates(const struct search *s, size_t period, size_t count)
 {
+	/* These likely periods share half of the error probability: 2 x WORKER_PERIODS. */
 	if (s->workers > 1 && period % s->workers == 0 && period / s->workers <= WORKER_PERIODS)
 		return log(8);
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);

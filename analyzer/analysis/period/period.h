@@ -16,7 +16,7 @@ struct period {
 	bool regular;    /* `share` is large enough: events mostly come at one phase */
 	double log_p;    /* ln p, corrected; 0: nothing could be tested */
 	double share;    /* share of the events' time at the best phase, cross-validated */
-	int64_t phase;   /* the batches with events have this (ordinal modulo `batches`) */
+	int64_t phase;   /* most batches with events have this (ordinal modulo `batches`) */
 	double cost_ns;
 	double events_ns;
 	size_t event_count;

@@ -9,8 +9,8 @@
 
 #define TRIM_SHARE    0.005
 /*
- * Suspects are culprits if they have more than this share of all ranks' starving, and if more than
- * this share of it would be saved.
+ * Suspects are culprits if more than this share of all ranks' starved waits is theirs, and if more
+ * than this share of their own would be saved.
  */
 #define BLAME         0.5
 #define BLAME_OF_NEXT 3    /* a culprit starves at least this many times as long as the next rank */
@@ -76,7 +76,7 @@ static double step_ns(const struct rank_group *group)
 	return group->sums.time_ns / (double)group->sums.batch_count;
 }
 
-/* Returns how much a repair saves at most: steps cannot be shorter than other loaders' batches. */
+/* Returns how much a repair saves at most: other ranks' loaders need `others_ns` for each batch. */
 static double most_saved(const struct rank_group *group, double own_ns, double others_ns,
 			 double time_ns)
 {
@@ -146,8 +146,8 @@ static bool is_hidden(const struct rank_job *job, const struct rank_group *group
 
 struct suspects {
 	size_t worst, count;
-	double starved_ns; /* suspects' waits in which they starved and no rank waited longer */
-	double next_ns;    /* how long the worst rank that is no suspect starved */
+	double starved_ns; /* waits of suspects that starved, where no rank waited longer */
+	double next_ns;    /* starved waits of the worst rank that is no suspect */
 	double all_ns;
 	double saved_ns;
 };
@@ -188,7 +188,7 @@ static struct suspects suspect_one(const struct rank_job *job, const struct rank
 	return sum_up(job, group, blames);
 }
 
-/* Suspects several ranks. Their waits hide each other, so ranks are added one after the other. */
+/* Suspects several ranks. Their waits hide each other, so savings are not summed over the ranks. */
 static struct suspects suspect_several(const struct rank_job *job, const struct rank_group *group,
 				       struct rank_blame *blames, double time_ns)
 {
@@ -225,7 +225,7 @@ static struct suspects suspect_several(const struct rank_job *job, const struct 
 	return suspects;
 }
 
-/* Sets the range of the gain: the waits of other ranks may vanish with the culprits', or stay. */
+/* Sets the range of the gain: other ranks' waits may vanish together with the culprits' or not. */
 static void find_gain(const struct rank_job *job, const struct rank_group *group,
 		      const struct rank_blame *blames, struct rank_finding *ret)
 {

@@ -2,15 +2,15 @@
 /*
  * culprit.h - decides whether one rank of a job, or a few, are to blame for the job's waits.
  *
- * A culprit is a rank with slow input, whose repair helps the job much more than that of others:
+ * A culprit is a rank with slow input, whose repair helps the job much more than another's would:
  *
  * - Only waits for unfinished batches count, because slow receiving may just be a lack of cores. A
- *   culprit has most of these waits, and three times as many as the next rank. (Even among equal
+ *   culprit has most of these waits, and three times as much as the next rank. (Even among equal
  *   ranks, one is the worst.)
- * - The job must gain at least 5 % if the culprit's batches are always ready. What other ranks wait
- *   for then still counts: their queues may be full only because they wait for the culprit.
+ * - The job must gain at least 5 % if the culprit's batches are always ready. The waits of other
+ *   ranks still count then, as their queues may be full only while they wait for the culprit.
  * - If no single rank is to blame, several ranks may be: those that starve alike, and three times
- *   as much as each other rank. They are at most half of the ranks.
+ *   as much as each of the rest. They are at most half of the ranks.
  * - The waits must lengthen steps, since another rank may compute for longer. This is not checked
  *   for a loader that is always behind, as its waits fill each step.
  */

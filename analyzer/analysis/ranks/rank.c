@@ -17,7 +17,7 @@
 /* other ranks may begin this many bins earlier than the first rank */
 #define EARLY_BINS (2 << (WINDOW_WIDTHS - 1))
 
-/* Finds a step's index over all epochs. The first rank with an epoch says how long it is. */
+/* Finds a step's index over all epochs. The first rank with an epoch sets the epoch's length. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
 		     size_t *ret_index)
 {
@@ -50,7 +50,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* Adds a batch to its bin of time, with a mean step as its pace: a bin's pace counts batches. */
+/* Adds a batch to its bin of time. Its pace is a mean step, so that a bin's pace counts batches. */
 static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
 	struct window_part mean = *part;
@@ -180,7 +180,7 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
-	/* only of windows in which the rank with the longest wait starved */
+	/* the next three only over windows in which the rank with the longest wait starved */
 	double starved_ns; /* the longest wait */
 	double excess_ns; /* by how much the longest wait exceeded the second longest */
 	double lag_ns; /* by how much the steps of that rank exceeded the others' mean step */
@@ -216,7 +216,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Returns true if all ranks are held up when one waits. sign -1: they make fewer batches then. */
+/* Returns true if all ranks are held up when one waits: by longer steps, or (sign -1) fewer. */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;
@@ -226,7 +226,7 @@ static bool is_together(const struct windows *windows, const struct sums *sums, 
 	       sign * sums->lag_ns <= RANK_MOST_LAG * sums->excess_ns + RANK_NOISE * sums->time_ns;
 }
 
-/* Sums up the windows of the smallest width at which ranks wait for each other (-1: none). */
+/* Sums up the windows of the smallest width at which ranks wait for each other (width -1: none). */
 static struct sums find_width(const struct windows *windows, size_t batch_count, int sign)
 {
 	struct sums sums, first = {.width = -1};
@@ -360,7 +360,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Sets *ret to false if ranks whose numbers of steps differ do meet by the bins of time. */
+/* Sets *ret to false if ranks made different numbers of steps, but meet by the bins of time. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

@@ -41,14 +41,14 @@
 /* ranks are aligned if, for at least this share of batches, another rank has the same one */
 #define RANK_COMMON   0.9
 
-/* Adds a rank to the job, all zero at first. No `epochs` (ascending): the rank has no clock. */
+/* Adds a rank to the job, all zero at first. Without `epochs` (ascending) its clock is unknown. */
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count);
 
 /* Judges the job. Fills `blames`, one for each rank. Joins groups that are judged as one. */
 int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret);
 
-/* Takes verdict and blame back: in some rank, perhaps another thread than the training's waited. */
+/* Takes back verdict and blame: in some rank, the thread that waits may not be one that trains. */
 void rank_doubt(struct rank_blame *blames, size_t count, struct rank_finding *job);
 
 void rank_free_windows(struct rank_job *job);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define FEWEST_CELLS 8
-/* groups of fewer steps are not separate, as they may still wait for each other later */
+/* groups with fewer steps are not separate, as they may wait for each other later */
 #define APART_STEPS  128
 /* groups are separate only if their mean steps differ by this share, and by APART_ERRORS */
 #define APART_SHARE  0.03

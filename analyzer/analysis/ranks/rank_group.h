@@ -5,7 +5,7 @@
  * If two ranks never wait for each other, the faster one gets further and further ahead. Only times
  * between steps of one rank are used, as the clocks of two machines differ. Time between epochs
  * counts; if it is unknown, the epoch's first step is left out. Groups can be joined later, but not
- * divided, so a rank in doubt starts a group.
+ * divided, so a rank in doubt starts a new group.
  */
 #pragma once
 

@@ -11,7 +11,7 @@
 #include "analysis/ranks/window.h"
 #include "analysis/statistics/array.h"
 
-#define RANK_WINDOWS 8 /* a width needs so many windows, as those at both ends are incomplete */
+#define RANK_WINDOWS 8 /* a width needs this many windows, as the two at the ends are incomplete */
 
 #define RANK_GROUPS 64
 
@@ -63,7 +63,7 @@ struct rank_blame {
 
 struct rank_group {
 	struct windows by_step;
-	struct rank_sums {        /* store/fleet/part.c stores it as it is */
+	struct rank_sums {        /* store/fleet/part.c stores this struct as it is */
 		struct pace pace; /* pace of the group's first rank */
 		uint64_t rank_count, batch_count;
 		uint64_t known_count;
@@ -75,7 +75,7 @@ struct rank_job {
 	struct rank_group *groups;
 	size_t group_count;
 	struct windows by_clock; /* bins of time, over all ranks */
-	struct rank_base {       /* store/fleet/part.c stores it as it is */
+	struct rank_base {       /* store/fleet/part.c stores this struct as it is */
 		int64_t epoch;
 		size_t base, length;
 	} * epochs;
@@ -83,7 +83,7 @@ struct rank_job {
 	int64_t origin_ns, bin_ns, step_ns;
 	size_t rank_count;
 	struct rank_member {
-		float period_ns; /* mean time that its loader needs for a batch; 0: unknown */
+		float period_ns; /* mean time of the rank's loader for a batch; 0: unknown */
 		float wait_ns;
 		float starved_ns; /* part of wait_ns for batches that were not ready */
 		int32_t group;
@@ -117,7 +117,7 @@ struct rank_finding {
 	int32_t culprit; /* the culprit, numbered as by rank_add(); -1: none, or several */
 	size_t culprit_count;
 	double saved_ns; /* the job saves about this if the culprits' batches are always ready */
-	double gain_least, gain_most; /* range of the speed-up in that case */
+	double gain_least, gain_most; /* range of the job's speed-up with saved_ns */
 	/* share of the waits for which the culprits, or else the worst rank, are to blame */
 	double blame_share;
 	size_t step_count;

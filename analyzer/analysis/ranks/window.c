@@ -55,7 +55,7 @@ static void join(struct window *window, const struct window *other)
 		longest = other->wait_ns;
 	if (!before.count)
 		return;
-	/* `longest` is the longest wait of the other window. */
+	/* Here `longest` is the smaller one of both windows' longest waits. */
 	window->second_ns = longest > window->second_ns ? longest : window->second_ns;
 	window->sum_ns = before.sum_ns + other->sum_ns;
 	window->count = before.count + other->count;

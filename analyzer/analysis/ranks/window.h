@@ -49,7 +49,7 @@ struct windows {
 int window_add(struct windows *windows, size_t step, size_t rank, const struct window_part *part);
 int window_end(struct windows *windows, size_t rank);
 
-/* Adds windows of other ranks to one width, or drops the width: WINDOW_MOST. */
+/* Adds windows of other ranks to one width. Drops the width if there are over WINDOW_MOST. */
 int window_merge(struct windows *windows, int width, size_t at, const struct window *list,
 		 size_t count);
 

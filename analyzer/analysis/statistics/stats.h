@@ -27,7 +27,7 @@ struct stats_order {
 	struct stats_column column;
 	size_t count;
 	size_t bins[3][STATS_BINS]; /* number of values: by first bits, next bits, last bits */
-	uint32_t prefix[3];         /* bins[1] and [2] count only values that begin with this */
+	uint32_t prefix[3];         /* first bits of the values that bins[1] and [2] count */
 	bool filled[3];
 };
 
@@ -36,7 +36,7 @@ void stats_order_init(struct stats_order *order, const struct stats_column *colu
 /* Returns the value of rank `rank` (0: the smallest); rank < count. */
 double stats_order_rank(struct stats_order *order, size_t rank);
 
-/* Returns the quantile `share` (0-1): so many values are at most as large. NAN: no value. */
+/* Returns the quantile: `share` (0-1) of the values are at most as large. NAN: no value. */
 double stats_order_quantile(struct stats_order *order, double share);
 
 double stats_order_sum_largest(struct stats_order *order, size_t top);
