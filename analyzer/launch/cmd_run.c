@@ -100,7 +100,7 @@ static void block(sigset_t *ret_before)
 	sigprocmask(SIG_BLOCK, &set, ret_before);
 }
 
-/* Becomes the command, which dies with the launcher. Writes an errno to pipe `problem`. */
+/* Becomes the command, which dies with the launcher. If that fails, writes errno to `problem`. */
 static void become(char **command, const struct before *before, pid_t parent, int problem)
 {
 	int error;
@@ -120,7 +120,7 @@ static void become(char **command, const struct before *before, pid_t parent, in
 /*
  * Returns true if the command has ended, or if that cannot be known. The command stays a zombie
  * until its run is stored: before Linux 6.15 the drain can read an exit status only from a zombie.
- * Orphans of a launcher that is process 1 of a container do not stay zombies.
+ * Other children are reaped: if the launcher is process 1 of a container, orphans become its own.
  */
 static bool reap(pid_t pid)
 {
@@ -147,7 +147,7 @@ static void wait_for(pid_t pid)
 	while (!reap(pid)) {
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
-		/* The kernel sends a signal of the terminal to the command itself, too. */
+		/* Signals of the terminal are not passed on: the command gets them itself. */
 		if (info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
@@ -170,7 +170,7 @@ static pid_t attend(char **command)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	block(&before.mask);
-	/* Some launchers ignore SIGCHLD. If it stayed ignored, there would be no exit status. */
+	/* SIGCHLD may be ignored here. If it stayed ignored, there would be no exit status. */
 	before.child = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (!pid)
@@ -203,7 +203,7 @@ static _Noreturn void end_as(int status)
 	exit(128 + number);
 }
 
-/* Returns false for ranks but the first: if each has a launcher, only one prints a report. */
+/* Returns false for all ranks but the first: if each has a launcher, only one prints a report. */
 static bool is_first_rank(void)
 {
 	static const char *const names[] = {

@@ -274,7 +274,7 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 		return line_problem(line, "--set: these are too many settings");
 	if (*ret->set && !set_check(ret->set, why, sizeof(why)))
 		return line_problem(line, "--set: %s", why);
-	/* A trial adds its settings to those of the variable, which are for all runs. */
+	/* A trial of `tune` adds its settings to those of the variable, which all runs get. */
 	if (ret->verb == LAUNCH_TUNE && set && *set && !set_check(set, why, sizeof(why)))
 		return line_problem(line, "DLPROF_SET: %s", why);
 	if (ret->verb == LAUNCH_TUNE && set && strlen(set) >= sizeof(ret->set))

@@ -16,7 +16,7 @@ enum launch_verb {
 	LAUNCH_VERB_MAX
 };
 
-#define LAUNCH_LEAST_BATCHES 20 /* of tune's --batches */
+#define LAUNCH_LEAST_BATCHES 20 /* the least value of tune's --batches */
 
 struct launch_options {
 	struct line line;

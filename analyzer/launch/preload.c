@@ -106,7 +106,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* Adds entries of `existing` but `library`: if `asan`, those of sanitizers, else the others. */
+/* Adds entries of `existing` except `library`: if `asan`, sanitizers' runtimes, else all others. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {
@@ -123,8 +123,8 @@ static bool add_entries(const char *existing, bool asan, const char *library, ch
 }
 
 /*
- * Writes a value for LD_PRELOAD. First comes AddressSanitizer's runtime, which would else end the
- * program: `asan` is the one that the program needs, or "". -E2BIG: there is no room.
+ * Writes a value for LD_PRELOAD. AddressSanitizer's runtime comes first, else it ends the program:
+ * `asan` is the runtime that the program needs, or "". -E2BIG: there is no room.
  */
 static int join_preloads(const char *existing, const char *library, const char *asan, char *ret,
 			 size_t size)

@@ -13,7 +13,7 @@ struct runs {
 	char list[PATH_MAX];
 };
 
-/* Makes the file. Returns 0 or -errno; then only the library's line at exit names a run. */
+/* Makes the file. Returns 0 or -errno; then only what the library prints at exit names a run. */
 int runs_begin(struct runs *runs);
 
 /* Waits until all runs are stored, and prints their report, if anything was recorded. */

@@ -38,7 +38,7 @@ static void take_needed(void *context, const char *name)
 		snprintf(target->libpython, sizeof(target->libpython), "%s", name);
 }
 
-/* Reads a program. Of another ELF class only the header is read, as it cannot be preloaded. */
+/* Reads a program; only its header if the ELF class is another one, which rules out a preload. */
 static void read_elf(const struct elf *elf, struct target *ret)
 {
 	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));

@@ -40,7 +40,7 @@ static void make_getopt(struct parser *parser, bool passes_on)
 
 	if (passes_on)
 		*letters++ = '+';
-	/* After a colon, getopt distinguishes a missing argument from an unknown option. */
+	/* A leading colon makes getopt tell a missing argument from an unknown option. */
 	*letters++ = ':';
 	*letters++ = 'h';
 	*next++ = (struct option){"help", no_argument, NULL, ID_HELP};
@@ -164,7 +164,7 @@ static int take_option(struct parser *parser, int id, const char *given)
 	return 0;
 }
 
-/* Parses options; argv[optind...] is left. If `passes_on`, stops at the first word that is none. */
+/* Parses options, and leaves argv[optind...]. If `passes_on`, stops at the first other word. */
 static int parse_options(struct parser *parser, int argc, char **argv, bool passes_on)
 {
 	const struct line_option *row;

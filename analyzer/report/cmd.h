@@ -34,12 +34,12 @@ struct rank_look {
 	int64_t loader_id; /* -1: the rank has no loader */
 };
 
-/* cmd_read_ranks() judges a job's ranks, and calls `look` (or NULL) for each. 0 or CMD_ERROR. */
 struct jobs {
 	const char *path;
 	struct ranks *list;
 	size_t count;
 };
+/* Judges a job's ranks, and calls `look` for each, unless it is NULL. Returns 0 or CMD_ERROR. */
 int cmd_read_ranks(const struct options *options, const struct rank_files *files,
 		   struct rank_job *job, struct rank_row *rows,
 		   int (*look)(const struct rank_look *look, void *context), void *context);
@@ -87,7 +87,7 @@ static inline struct batch_filter cmd_filter(const struct options *options, int6
 int cmd_check_filter(const struct options *options, const struct run_info *run,
 		     const struct loader_info *loaders, size_t count);
 
-/* Prints why --epoch or --batches selects no batch: CMD_ERROR. Returns 0 if neither was given. */
+/* If --epoch or --batches is why no batch is selected, says so and returns CMD_ERROR; else 0. */
 int cmd_check_part(const struct options *options, const struct loader_info *loader);
 
 struct output {

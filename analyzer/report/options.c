@@ -27,7 +27,7 @@ enum kind { WHOLE, FLAG, FACTOR };
 
 static const struct key {
 	const char *name, *takes;
-	size_t offset; /* place in struct whatif_wish of an int32_t, or for FACTOR of a double */
+	size_t offset; /* in struct whatif_wish, of an int32_t; for FACTOR, of a double */
 	enum kind kind;
 	long least, most; /* limits of a value of kind WHOLE */
 } KEYS[] = {

@@ -21,7 +21,7 @@ struct rank_files {
 	bool failed;
 };
 
-/* Says if --job's `wanted` is the job: "ID", "ID (ATTEMPT)"; NULL: any. Only `job` is redacted. */
+/* Tells if --job ("ID", "ID (ATTEMPT)" or NULL) means the job, whose name `job` may be redacted. */
 bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt);
 
 /* Returns the largest world size that a run recorded; UNKNOWN: no run recorded one. */

@@ -52,13 +52,13 @@ void child_adopt(void)
 {
 	siginfo_t info;
 
-	/* Other children go on: those of a shell that became this process by exec, and orphans of a
-	 * container whose process 1 this is. */
+	/* There may be other children, which must go on: those of a shell that became this process
+	 * by exec or, if this is process 1 of a container, orphans. */
 	has_adopted = getpid() != 1 && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* Says if a process is in the session, or our child. In its `stat`, ")" ends the process's name. */
+/* Tells if a process is in the session, or our child. In `stat`, ")" ends the process's name. */
 static bool is_of(pid_t pid, pid_t session)
 {
 	char path[64], text[512], *at;

@@ -21,8 +21,8 @@ pid_t child_start(const struct doctor *doctor, const struct child *child);
 void child_end(pid_t session);
 
 /*
- * Makes this process the parent of orphans. Then child_each() includes all its children, as
- * torchrun starts each rank in a session of its own.
+ * Makes this process the parent of orphans. Then child_each() includes all its children, not only
+ * those of the session, as torchrun starts each rank in a session of its own.
  */
 void child_adopt(void);
 

@@ -34,7 +34,7 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 						      enum doctor_status status, const char *id,
 						      const char *fix, const char *format, ...);
 
-/* Checks the machine, and for files that killed runs left (place.c). */
+/* Checks the machine, and finds files that killed runs left behind (place.c). */
 void doctor_place(struct doctor *doctor);
 
 /* Runs the command; without one, a loop over a loader of PyTorch or a simulated one (trial.c). */

@@ -23,7 +23,7 @@
 
 #define OLDEST_GLIBC_MINOR 28
 #define MB                 1000000.0
-#define SEGMENT_LEAST_MB   8.0 /* one process needs half a segment */
+#define SEGMENT_LEAST_MB   8.0 /* room for 16 processes */
 #define SEGMENT_FEW_MB     64.0
 #define USERS_MOST         8      /* most processes that are named */
 #define SHM_FEW_MB         500.0 /* warn if less is free; Docker's default is 64 MB */

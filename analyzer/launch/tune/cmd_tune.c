@@ -17,7 +17,7 @@
 #define ROUNDS	       5
 #define RUN_LEAST_S    120
 #define RUN_TIMES      5   /* a run is ended after this many times the length of the base run */
-#define SAFE	       0.9 /* runs may take so much less of --max-time than foreseen */
+#define SAFE	       0.9 /* runs are planned for this share of --max-time only */
 #define SKIPPED	       8   /* first batches, besides those loaded ahead, that are not measured */
 
 static int make_folder(struct tune *tune)
@@ -58,7 +58,7 @@ static double run_s(const struct tune *tune, const struct tune_run *base)
 	return start_s(base) + (double)tune->stop_after / base->per_s;
 }
 
-/* Number of runs in so many rounds with so many settings, of which none leaves early. */
+/* Returns the number of runs in these rounds, if each round tries all of the settings. */
 static size_t runs_of(size_t rounds, size_t settings)
 {
 	return rounds * (settings + 1) + 1;
@@ -125,7 +125,7 @@ static int run_once(struct tune *tune, const struct tune_run *base, struct tune_
 	return 0;
 }
 
-/* Runs the command unchanged, before the first round or after so many. */
+/* Runs the command unchanged, after so many rounds (0: before the first one). */
 static int run_unchanged(struct tune *tune, const struct tune_run *base, size_t rounds)
 {
 	struct tune_run run;

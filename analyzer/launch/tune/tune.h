@@ -64,7 +64,7 @@ struct tune {
 	double base_per_s[TUNE_MOST + 1];
 	char database[PATH_MAX]; /* database of the base run before the first round */
 	size_t round_count;
-	size_t run_count, runs_left; /* runs_left: at most */
+	size_t run_count, runs_left; /* number of runs so far; most that follow */
 	double seconds;
 	char cut[200]; /* why the rounds ended early; "": they did not */
 };

@@ -151,7 +151,7 @@ struct times {
 	size_t count, room;
 	size_t wave; /* largest number of workers of a loader: as many batches may come at once */
 	size_t measured; /* number of measured batches, after the first ones */
-	double waited_s; /* for the measured batches */
+	double waited_s; /* time waited for the measured batches */
 };
 
 static int add_time(const struct batch_record *batch, void *context)

@@ -45,7 +45,7 @@ static const struct field {
 static const struct unit {
 	const char *name;
 	int64_t ns;
-	const char *step; /* the column meant by a name that is only this unit */
+	const char *step; /* the column that is meant if a name is this unit alone */
 } UNITS[] = {{"s", 1000000000, "step_s"}, {"ms", 1000000, "step_ms"}, {"us", 1000, "step_us"},
 	     {"ns", 1, "step_ns"}};
 

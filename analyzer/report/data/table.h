@@ -29,7 +29,7 @@ struct table_row {
 	int64_t rank;
 };
 
-/* Reads the first line. Returns 0, -ENOMEM, -EIO, or -EINVAL with *problem set. Close `file`. */
+/* Reads the first line. Returns 0, -ENOMEM, -EIO or -EINVAL (see *problem). Does not own `file`. */
 int table_open(FILE *file, struct table **ret_table, struct table_problem *problem);
 void table_close(struct table *table);
 

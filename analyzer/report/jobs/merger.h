@@ -7,7 +7,7 @@
 #include "store/fleet/part.h"
 
 struct merger_job {
-	struct part whole; /* the job with its windows; an `each` that keeps it calls part_init() */
+	struct part whole; /* the job, with windows; who copies it calls part_init() on this */
 	struct rank_files runs;
 	const char *partial;    /* path of a partial of the job; NULL: there are only runs */
 	bool is_only;

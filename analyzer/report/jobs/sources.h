@@ -28,7 +28,7 @@ void sources_done(struct sources *sources);
 
 size_t sources_job_end(const struct sources *sources, size_t begin);
 
-/* Fills source->part from the runs or the partial; of a partial, without its windows. */
+/* Fills source->part from the runs or the partial. A partial's windows are left out. */
 int source_load(const struct options *options, struct source *source);
 
 const char *source_name(const struct source *source);

@@ -15,7 +15,7 @@
 
 #include "report/run/judge.h"
 
-#define REST  10 /* least ratio of pause to CPU time of a screen, as the training needs the CPU */
+#define REST  10 /* pauses are this many times as long as drawing: the training needs the CPU */
 #define ENTER "\033[?1049h\033[?25l"
 #define LEAVE "\033[?25h\033[?1049l"
 #define CLEAR "\033[H\033[J"

@@ -28,7 +28,7 @@ static int add_event(const struct timeline_event *event, void *context)
 	struct stream *stream = context;
 
 	trace_event(&stream->trace, event);
-	/* Writing takes much CPU time, but the number of events is limited by the file's size. */
+	/* The limit of reading counts the CPU time of writing, too, so it begins anew. */
 	if (!(++stream->event_count % RENEW_COUNT))
 		db_limit_renew(stream->db);
 	return ferror(stream->output->file) ? -EPIPE : 0;

@@ -114,7 +114,7 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	if (r == 0)
 		r = gpu_calls_read(db, &report->filter, &report->gpu_calls);
 	report->gpu_use = gpu_use_of(&report->gpu_sums);
-	/* In the other program's turns the GPU seems to idle. */
+	/* While another program has its turn, the GPU seems to idle. */
 	if (report->gpu.shared)
 		report->gpu_use.lack = GPU_LACK_NOTHING, report->gpu_use.lack_part_share = 0;
 	if (r == 0)
@@ -190,7 +190,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* Facts and lines only explain a run that starves, or an advice. */
+	/* Facts and lines are needed only to explain a run that starves, or an advice. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && explains)
 		r = load_facts_read(db, &report->filter, &report->facts);

@@ -21,5 +21,5 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret);
 int judge_compare(const struct options *options, const struct report *a, const struct report *b,
 		  struct compared *ret);
 
-/* Returns CMD_CANNOT_SAY for too few batches, many lost records or a verdict in doubt, or 0. */
+/* Returns CMD_CANNOT_SAY for too few batches, many lost records or a verdict in doubt; else 0. */
 int judge_status(const struct report *report);

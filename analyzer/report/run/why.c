@@ -71,7 +71,7 @@ int why_find(struct db *db, const struct why_input *input, bool advises, struct 
 		r = stages_read(db, input->filter->loader_id, false, stages);
 	if (r == 0)
 		r = find(db, input, stages, advises, ret);
-	/* Where a cache serves, the first epoch's stages explain no later wait. */
+	/* If a cache serves later epochs, the first epoch's stages do not explain their waits. */
 	if (r == 0 && ret->stages.is_served) {
 		stages_done(stages);
 		r = stages_read(db, input->filter->loader_id, true, stages);

@@ -15,7 +15,7 @@ struct why_input {
 	const struct finding *finding;
 	const struct load_totals *totals;
 	const struct load_facts *facts;
-	/* NULL: why_find() reads those of the loader, if any. It may leave out the first epoch. */
+	/* NULL: why_find() reads the loader's stages. It may drop those of the first epoch. */
 	struct stages *stages;
 	const struct lines *lines;
 	const struct tally_list *samples;
