@@ -165,7 +165,7 @@ int target_find(const char *name, struct target *ret)
 			return r;
 		}
 		r = open_file(path, &elf);
-		/* A program that can be executed but not read may be fine. */
+		/* A file that can be executed but not read counts as a program. */
 		if (r < 0 || elf_is(&elf)) {
 			if (r == 0)
 				elf_close(&elf);

@@ -83,7 +83,7 @@ static const char *type_words(const char *type)
 	for (size_t i = 0; i < ARRAY_COUNT(words); i++)
 		if (strcmp(words[i][0], type) == 0)
 			return words[i][1];
-	return type; /* this type is called by its own name */
+	return type; /* all other types have readable names */
 }
 
 static void put_fact(FILE *out, const char *path, const struct fact *fact)

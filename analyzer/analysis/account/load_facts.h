@@ -11,7 +11,7 @@
 #define LOAD_FACTS_PEER 96
 #define LOAD_FACTS_COMM 16
 #define LOAD_FACTS_MOST 8
-#define LOAD_FACTS_OBJECTS 16384.0 /* in a batch: more are not counted */
+#define LOAD_FACTS_OBJECTS 16384.0 /* at most this many objects of a batch are counted */
 
 enum load_wait_kind {
 #define WAIT_KIND(id, name, meaning) LOAD_WAIT_##id,

@@ -9,7 +9,7 @@ struct claim {
 	double got; /* below 0 until it is computed */
 };
 
-/* A claim gets all it wants if that is less than its share by weight. Others divide the rest. */
+/* A claim gets all it wants if that is less than its share by weight. The others share the rest. */
 static void divide(struct claim *claims, size_t count, double cores)
 {
 	bool is_done = false;

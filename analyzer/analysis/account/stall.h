@@ -95,7 +95,7 @@ struct finding {
 	double trimmed_ratio;
 	double masked_share;
 	double gain_max; /* throughput without any waiting / observed throughput; NAN: unbounded */
-	/* the same if also no worker took cores from the steps; gain_max if it took none */
+	/* the same if also no worker took cores from the steps; gain_max if none did */
 	double gain_alone;
 	double theta_ns; /* NAN: no step was observed */
 

@@ -422,7 +422,7 @@ static double longest_epoch(const struct batch_series *s)
 	return longest / (double)s->count;
 }
 
-/* Finds the mean waits of the first and of later epochs. An epoch's first batch is its start. */
+/* Finds the mean waits of the first and of later epochs, without the batches that begin them. */
 static void split_waits(const struct batch_series *s, struct stages_facts *facts)
 {
 	struct series_place at = SERIES_BEGIN;

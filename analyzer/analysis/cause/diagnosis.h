@@ -161,7 +161,7 @@ struct diagnosis {
 	struct boot boot;
 	struct advice_list advice;
 	struct grounds grounds;
-	struct stage_finding stages; /* only of a loader that is made of stages */
+	struct stage_finding stages; /* empty unless the loader is made of stages */
 };
 
 struct lines;

@@ -22,7 +22,7 @@
 #define FETCH_SHARE     0.5
 #define FETCH_LEAST_NS  1e6
 #define FETCH_CPU_MOST  0.5
-/* fetching is a cause only if loads take at least this share of the workers' time */
+/* fetching descriptors is a cause only if loads take at least this share of the workers' time */
 #define FETCH_BUSY      0.5
 /* the main thread waits for the GIL if another thread holds it in this share of its waits */
 #define HELD_SHARE      0.5
@@ -42,13 +42,13 @@
 #define NARROW_FULL     0.85 /* workers with too few cores use them for this share of the time */
 /* memory is short if loads are off the CPU, in no observed call, for at least this share */
 #define PAGING          0.33
-#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or with so many faults a sample */
+#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or at this many faults a sample */
 /* workers write to one pipe if on average at least this many of them wait to write to it */
 #define WRITERS         1.2
 /* a single worker writes to a helper if reading pipes takes this part of the time of writing */
 #define ANSWERED        0.1
 #define HELPER_BUSY     0.8  /* a helper process is busy if it wants at least this part of a core */
-/* a helper that wants more cores than this has several threads */
+/* a helper that wants more cores than this has several threads: one core does not limit it */
 #define HELPER_ONE      1.3
 /* making objects is the cause if it takes at least this share */
 #define MAKING_LEAST    0.4
@@ -467,7 +467,7 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	    facts->runnable_threads * loading >= THREADS_CROWD * s->cores)
 		ret->threads = facts->runnable_threads * loading;
 	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
-	/* Other programs' use of cores is known only for those that the training may use. */
+	/* What other programs use is known only of the cores that the training may use. */
 	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
 	ret->cores_there = fmax(s->cores, facts->cores_at_start);
 	if (facts->cores_allowed <= NARROW * ret->cores_there && used >= NARROW_FULL * full)

@@ -118,7 +118,7 @@ double lines_effective_count(int64_t count, double ns)
 
 	if (!(n > 0) || !(ns > 0))
 		return 0;
-	/* If not, weights are outside of LINE_LEAST_NS..LINE_MOST_NS: the file is damaged. */
+	/* A smaller sum has weights outside of LINE_LEAST_NS..LINE_MOST_NS: the file is damaged. */
 	if (!(squares > ns * ns / n))
 		return n;
 	return ns * ns / squares;
@@ -144,7 +144,7 @@ struct piece {
 	double ns;
 };
 
-/* Returns the number of frames of the loader's iterator and inside it; all if it is not there. */
+/* Counts frames from the innermost up to the loader's iterator; all frames if there is none. */
 static size_t within_loader(const struct line_samples *samples, const struct line_stack *stack)
 {
 	for (size_t i = stack->depth; i > 0; i--)
@@ -187,7 +187,7 @@ static bool is_in(enum line_group group, enum line_phase phase)
 	return own == group || (group == LINE_STEPS && (own == LINE_AFTERS || own == LINE_SAVES));
 }
 
-/* Returns true if the stack may be reported by this line: the user's, but no step's whole loop. */
+/* Returns true if a stack counts for this line: it is the user's, and not a whole loop of steps. */
 static bool may_name(const struct line_frame *frame, enum line_phase phase)
 {
 	return frame->is_own && !(frame->is_around && is_in(LINE_STEPS, phase));
@@ -259,7 +259,7 @@ static bool is_same_function(const struct line_frame *a, const struct line_frame
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* Sums, for each line, the shares of its function's lines. A loop's waits are summed apart. */
+/* Sets the share of each line's whole function. Lines that wait in a loop are summed separately. */
 static void sum_functions(const struct line_samples *samples, double effective,
 			  struct line_lead *lead)
 {

@@ -111,7 +111,7 @@ struct line_share {
 	double ns;      /* time that stack samples of this line stand for */
 	double share;
 	double error;       /* half-width of the share's 95 % range */
-	double of_function; /* share of its whole function; 0 in lines[LINE_SUMMED] and later */
+	double of_function; /* share of the line's whole function; 0 from lines[LINE_SUMMED] on */
 	double function_error;
 	int64_t count;
 	uint32_t inner;      /* innermost frame with most of the line's time; may be `frame` */

@@ -7,8 +7,8 @@
 #include "analysis/cause/lines.h"
 
 /*
- * Parts of the loads' time that indexing whole arrays saves. Measured for seven datasets of small
- * samples in memory, with PyTorch 2.15: 0.76 to 0.99, in the median 0.95.
+ * Share of the loads' time that indexing whole arrays saves, usually and at least. Measured for
+ * seven datasets of small samples in memory, with PyTorch 2.15: 0.76 to 0.99, in the median 0.95.
  */
 #define SINGLE       0.9
 #define SINGLE_LEAST 0.75
@@ -71,7 +71,7 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
 		return fmin(share, removed_working_share(v));
-	/* share + read - 1 is the least share of loads that read within that function. */
+	/* At least share + read - 1 of the loads' time is reading within that function. */
 	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
 		return share;
 	return 0;

@@ -20,7 +20,7 @@
 struct skipped {
 	size_t count;      /* skipped batches; 0: none are */
 	double wait_ns;    /* waits for the skipped batches */
-	double wait_share; /* share of the waiting for batches that were not ready */
+	double wait_share; /* their share of the waiting for batches that were not ready */
 };
 
 void skipped_find(const struct batch_series *series, const struct finding *finding, bool has_gpu,

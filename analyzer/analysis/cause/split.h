@@ -45,7 +45,7 @@ enum split_owner {
 struct cold {
 	double first_load_ns, later_load_ns;
 	double first_ratio, later_ratio; /* share of the time spent waiting for batches not ready */
-	double excess_ns; /* by how much all loads of the first epoch are longer than later loads */
+	double excess_ns; /* time by which the first epoch's loads exceed as many later loads */
 	double owned_ns;
 	bool found;
 };

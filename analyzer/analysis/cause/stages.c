@@ -204,7 +204,7 @@ static bool may_call(const struct stages *stages, size_t slow, const struct stag
 		calls_function(&stages->list[kernel->parent]));
 }
 
-/* Returns a stage's CPU time: all its time if its calls are too short to be measured, or wait. */
+/* Returns a stage's CPU time. Calls too short to be measured hardly wait: all their time counts. */
 static double cpu_of(const struct stage_work *stage)
 {
 	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);

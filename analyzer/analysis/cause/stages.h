@@ -59,7 +59,7 @@ struct stages {
 	struct stage_work *list;
 	size_t count;
 	double span_ns; /* how long the stages were observed, in all */
-	bool is_later;  /* sums without the first epoch, which filled a cache */
+	bool is_later;  /* sums leave out the first epoch, which filled a cache */
 };
 
 enum stage_limit {
@@ -99,7 +99,7 @@ struct stage_finding {
 	size_t opener; /* index of a sequential interleave above `slow`; STAGE_NOWHERE: none */
 	double lead_share; /* share that `lead` has of the time of all kernels, or of the stage */
 	double each_ns;
-	double blocked_share; /* share of the time of `lead` that it was off the CPU */
+	double blocked_share; /* share of the time of `lead` in which it was off the CPU */
 	double at_once; /* mean number of calls under way while the training waits for the stage */
 	bool is_reading; /* `lead` spends its time reading files */
 	bool is_interleaved; /* `slow` runs in the threads of an interleave with several inputs */

@@ -22,7 +22,7 @@
 struct uneven {
 	int32_t loading; /* m, workers that still load at an epoch's end; 0: shards are even */
 	double share;    /* share of an epoch's batches that these m workers load */
-	double begin;    /* number of an epoch's batches until only they load */
+	double begin;    /* number of an epoch's batches before only these m workers load */
 	double batches;
 	double wait_share; /* share of all waiting that comes while only these workers load */
 	int16_t list[UNEVEN_NAMED];

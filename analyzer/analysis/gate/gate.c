@@ -77,7 +77,7 @@ static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_c
 	return finding->batch_count < needed_count ? GATE_FEW : GATE_FIT;
 }
 
-/* Sums up the waits of a loader with few batches. Returns the sum's error, which is subtracted. */
+/* Sums up the waits of a loader with few batches. Returns by how much the sum may be too high. */
 static double short_margin_ns(const struct batch_series *series, const struct finding *finding,
 			      double *ret_sum_ns)
 {
@@ -182,7 +182,7 @@ void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 
 double gate_t99(size_t degrees)
 {
-	/* Student's t, one-sided, 1 to 30 degrees of freedom. */
+	/* One-sided 99 % points of Student's t for 1 to 30 degrees of freedom. */
 	static const double points[] = {
 		31.8205, 6.9646, 4.5407, 3.7469, 3.3649, 3.1427, 2.9980, 2.8965, 2.8214, 2.7638,
 		2.7181,  2.6810, 2.6503, 2.6245, 2.6025, 2.5835, 2.5669, 2.5524, 2.5395, 2.5280,

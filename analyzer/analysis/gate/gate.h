@@ -36,7 +36,7 @@
 #define GATE_TOLERATED_LOSS   0.01
 #define GATE_SEPARATE_RUNS    3
 #define GATE_LEAST_INCREASE   0.03
-#define GATE_DEFAULT_LIMIT    0.10 /* the GPU is busy for at least 90 % of the time */
+#define GATE_DEFAULT_LIMIT    0.10 /* so steps take at least 90 % of the time */
 
 enum gate_metric {
 	GATE_STALL_RATIO,
@@ -107,7 +107,7 @@ struct gate_sample {
 		};
 	};
 	double low99, error; /* 1 % quantile and standard error of the stall ratio */
-	double short_low99;  /* the same quantile if the loader is short (see above); else NAN */
+	double short_low99;  /* 1 % quantile for a loader too short for boot.h; else NAN */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
 	size_t needed_count;

@@ -81,7 +81,7 @@ struct gpu_use {
 	double h2d_bytes_per_s;
 	double pageable_share; /* share of the bytes copied to the GPU from pageable memory */
 	double exposed_share;  /* time in which only a copy to the GPU ran, outside of waits */
-	double overlap_share;  /* share of the copying time to the GPU beside other work */
+	double overlap_share;  /* share of the copying time to the GPU in which other work ran */
 	enum gpu_lack lack;
 	double lack_share; /* idle time for other reasons than data and copies */
 	/* Part of the step with more than half of lack_share; STEP_PART_MAX: no part. */

@@ -22,7 +22,7 @@ struct phase_series {
 
 #define PHASE_PROMOTE_MOST 3
 
-#define BLOCK         8 /* rows in a block: half of them choose the phase, half measure it */
+#define BLOCK         8 /* rows in a block: one half chooses the best phase, the other measures */
 #define PROMOTE_SHARE 0.85
 #define PROMOTE_LEAST 6 /* a block should hold at least this many events */
 
@@ -152,7 +152,7 @@ static double phase_share(const struct phase_series *s, size_t period, double *s
 #define FEW_WINDOWS    16
 #define SPREAD         16 /* all windows together have at most so many ordinals for each batch */
 #define BEYOND_DOUBT   (-100.0)
-#define BLOCK          8  /* rows in a block: half of them choose the phase, half measure it */
+#define BLOCK          8  /* rows in a block: one half chooses the best phase, the other measures */
 #define PIECE_LEAST    12 /* values are cut at breaks (events.h) if pieces have this many batches */
 #define WORKER_SHARE   0.60
 #define WORKER_PERIODS 4
@@ -193,7 +193,7 @@ struct search {
 	struct best best;
 	struct best best_cut;
 	double log_p_workers; /* log_p_plain of the period that is the number of workers */
-	float *log_p_of;      /* ln p of each period, in the layout and series where it is least */
+	float *log_p_of;      /* ln p of each period, the least over all layouts and series */
 };
 
 _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");

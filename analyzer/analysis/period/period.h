@@ -12,7 +12,7 @@
 #define PERIOD_MOST  512
 
 struct period {
-	int64_t batches; /* 0: no significant period */
+	int64_t batches; /* length of the period; 0: none is significant */
 	bool regular;    /* `share` is large enough: events mostly come at one phase */
 	double log_p;    /* ln p, corrected; 0: nothing could be tested */
 	double share;    /* share of the events' time at the best phase, cross-validated */

@@ -114,7 +114,7 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	struct trace_epoch e = unsampled(t, setup, epoch);
 
 	e.setup_ns += sample_ns - gone_ns;
-	/* Workers start while samples are chosen. With less sampling, less of that is hidden. */
+	/* Workers start while samples are chosen: less sampling hides less of their start. */
 	if (gone_ns > 0 && setup->workers && t->workers && !is_kept(t, setup, epoch) &&
 	    (!epoch || setup->restarts))
 		e.start_ns = e.start_ns >= STILL_NS ? e.start_ns + gone_ns

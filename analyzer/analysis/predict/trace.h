@@ -69,7 +69,7 @@ struct trace {
 /* Allocates the arrays. Call trace_done() also after an error. */
 int trace_make_room(struct trace *trace, size_t count);
 
-/* Sets `factors`: median load / middle median; 1 if less than 15 % apart or by chance (|z| < 3). */
+/* Sets `factors`. Where medians differ by less than 15 %, or by chance (|z| < 3), a factor is 1. */
 int trace_find_factors(struct trace *trace, size_t workers);
 void trace_done(struct trace *trace);
 

@@ -89,7 +89,7 @@ struct whatif {
 	double cores;
 	double others_cores; /* number of cores that other programs want all the time */
 	bool shares_cores;   /* at least one prediction depends on others_cores */
-	/* Where the choice of samples was not seen, at most this share of making iterators. */
+	/* largest share of making iterators that may choose samples, where that was not seen */
 	double unseen_sampling;
 	double core_lost; /* share of each wanted core that other programs take from a thread */
 };

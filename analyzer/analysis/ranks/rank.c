@@ -176,7 +176,7 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 	return r;
 }
 
-/* Sums over the windows of one width, of those with more than one rank. */
+/* Sums over those windows of one width that have more than one rank. */
 struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
@@ -216,7 +216,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Returns true if all ranks are held up when one waits: by longer steps, or (sign -1) fewer. */
+/* Returns true if a wait of one rank holds up all: their steps get longer or (sign -1) fewer. */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;

@@ -67,7 +67,7 @@ struct rank_group {
 		struct pace pace; /* pace of the group's first rank */
 		uint64_t rank_count, batch_count;
 		uint64_t known_count;
-		double wait_ns, time_ns; /* sums over the ranks with an account: known_count */
+		double wait_ns, time_ns; /* sums over the known_count ranks that have an account */
 	} sums;
 };
 

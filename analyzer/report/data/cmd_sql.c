@@ -54,7 +54,7 @@ static int print_text(const struct options *options, const void *what, const str
 	return 0;
 }
 
-/* all texts of a result; those of the head come first */
+/* all texts of a result; the column names come first */
 struct table {
 	const struct page *page;
 	struct jsonw json;

@@ -52,7 +52,7 @@ static void take(struct report *report, struct gate_run *ret)
 	if (report->finding.is_doubtful &&
 	    (ret->sample.unfit == GATE_FIT || ret->sample.unfit == GATE_FEW))
 		ret->sample.unfit = GATE_DOUBT;
-	/* Idle time and collectives inside CUDA graphs are not observed. */
+	/* Inside CUDA graphs neither idle time nor collectives are observed, so none are given. */
 	if (report->finding.by_gpu && !report->gpu.is_upper_bound) {
 		ret->sample.value[GATE_GPU_IDLE] = report->gpu_use.idle_share;
 		ret->sample.value[GATE_COLLECTIVES_ALONE] = report->gpu_use.alone_share;

@@ -57,7 +57,7 @@ static int show(const struct options *options, struct jobs *jobs)
 {
 	char command[PATH_MAX + 10];
 
-	/* The last line becomes "More: dlprof-report --job ID fold FOLDER". */
+	/* Ends the list of jobs by "More: dlprof-report --job ID fold FOLDER". */
 	snprintf(command, sizeof(command), "fold %s", jobs->path);
 	if (!options->json && jobs->count > 1)
 		jobs->path = command;

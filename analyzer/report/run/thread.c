@@ -39,7 +39,7 @@ static bool is_waited_for(const struct batch_series *series)
 	return is_only_made(series) || (series->count && series->wait_ns);
 }
 
-/* Returns true if two loaders have the same thread; of different lives: both the main thread. */
+/* Returns true if two loaders have the same thread. All lives' main threads count as the same. */
 static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
 {
 	return one->life_ns == other->life_ns
