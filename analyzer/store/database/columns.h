@@ -101,7 +101,7 @@
 	X(other_launch_ns)                                                                         \
 	X(other_launch_count)
 
-/* The parts are in the order of gpu_parts_of_step(). */
+/* gpu_parts_of_step() relies on this order of the step's parts. */
 #define GPU_PART_COLUMNS(X)                                                                        \
 	X(refill_ns)                                                                               \
 	X(idle_before_ns) X(idle_backward_ns) X(idle_between_ns)                                   \
@@ -126,7 +126,7 @@
 	X(other_ns, BATCH_OTHER_SQL)                                                               \
 	X(cpu_ns, "cpu_ns")                                                                        \
 	X(transfer_ns, "transfer_ns")                                                              \
-	X(queue_ns, "ready_ns") /* time that a finished batch waited for its next() */             \
+	X(queue_ns, "ready_ns") /* from a batch's completion until next() asked for it */          \
 	X(receive_ns, "receive_ns")                                                                \
 	X(hol_ns, "hol_ns")                                                                        \
 	X(open_count, "open_count")                                                                \

@@ -16,7 +16,7 @@
 #define MOST_TRIES 10
 #define NAME	   "/run.db"
 
-/* a write-ahead log's header, in which two numbers change when the log starts again */
+/* bytes of a write-ahead log's header; two of its numbers change when SQLite begins the log anew */
 #define WAL_HEAD 32
 
 int copy_bytes(int from, int to)
@@ -94,7 +94,7 @@ static int copy_log(const char *path, const struct door *door, const char *copy)
 	return r;
 }
 
-/* Copies the log first, so that both are complete once the file `copy` appears. */
+/* Copies the log before the database, so that both copies are complete once `copy` appears. */
 static int try_copy(const char *path, const char *copy)
 {
 	char wal_copy[PATH_MAX + 8], part[PATH_MAX + 8];

@@ -16,15 +16,15 @@
 #include "store/database/rows.h"
 #include "store/database/schema.h"
 
-#define WHOLE_BYTES      (1 << 20) /* a smaller file is read into memory: some 9,000 batches */
+#define WHOLE_BYTES      (1 << 20) /* smaller files, up to some 9,000 batches, are read at once */
 #define WHOLE_TRIES      3
 #define WHOLE_SQL        "PRAGMA cache_size = -64" /* 64 KiB suffice, as all pages are in memory */
-#define HEAD_BYTES       100 /* SQLite's header, with the file's change counter and version */
-#define MODES_AT         18 /* offset of the header's format versions; 2: with a log */
+#define HEAD_BYTES       100 /* size of SQLite's header, in which a counter of changes is */
+#define MODES_AT         18 /* offset of the header's two format versions; 2: WAL mode */
 #define CLOSE_TRIES      40
 #define CLOSE_PAUSE_MS   50
 #define BUSY_MS          2000
-#define CHECKPOINT_PAGES 1000 /* SQLite's own default */
+#define CHECKPOINT_PAGES 1000 /* SQLite's default for the length of a log */
 
 /* Returns true if the tables are missing because they were in a write-ahead log that is gone. */
 static bool lacks_log(struct db *db)
@@ -137,7 +137,7 @@ static int open_copy(const char *path, const struct stat *file, struct db **ret_
 	return r;
 }
 
-/* Returns true if the error may be due to the file's place, such as a network file system. */
+/* Returns true if the error may come from the file system, such as one that has no locks. */
 static bool is_of_place(int error)
 {
 	return error == -ENOENT || error == -EROFS || error == -EACCES || error == -EIO ||
@@ -208,10 +208,10 @@ static int open_in_place(const char *path, const struct door *door, struct db **
 
 	if (!door->file.st_size)
 		return -ENODATA;
-	/* SQLite, when run as root, gives the files that it makes to the database's owner. */
+	/* Run by root, SQLite would make files beside the database that its owner may write. */
 	if (door->is_foreign && (door->is_logged || door->has_journal))
 		return open_apart(path, door, ret_db);
-	/* BEGIN keeps the read lock until the database is closed. A drain that writes waits. */
+	/* BEGIN holds the read lock until the database is closed; a writer waits as long. */
 	r = open_checked(path, DOOR_READ, at_rest ? "BEGIN" : NULL, &door->file, ret_db);
 	/* A journal means that another process is just changing the file. */
 	return is_of_place(r) && !door->has_journal ? open_apart(path, door, ret_db) : r;
@@ -333,7 +333,7 @@ void db_be_lean(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-/* Leaves WAL mode. Its mark in the header is one write, which needs no journal and no sync. */
+/* Leaves WAL mode. This changes only the file's header, which needs no journal and no sync. */
 static int remove_log(struct db *db)
 {
 	int r = empty_log(db);
@@ -345,7 +345,7 @@ void db_close(struct db *db)
 {
 	if (!db)
 		return;
-	/* Nobody will commit an open transaction, and it would keep the log from being removed. */
+	/* An open transaction, which nobody will commit, would keep the log from being removed. */
 	if (db->writes && !sqlite3_get_autocommit(db->handle))
 		db_run(db, "ROLLBACK");
 	/* remove_log() fails while a reader is active, but most readers finish soon. */

@@ -16,14 +16,14 @@ int db_open_read(const char *path, struct db **ret_db);
 /* Opens for writing; makes file and tables if need be. -EPERM: the file belongs to another user. */
 int db_open_write(const char *path, struct db **ret_db);
 
-/* Lets reading `db` take its full CPU time again. Call it after other databases were read. */
+/* Starts the limit on CPU time anew for `db`, after other databases were read. */
 void db_limit_renew(struct db *db);
 
 /* Empties the log. Until db_thaw(), new rows go only to the log. -EBUSY: a reader uses the log. */
 int db_freeze(struct db *db);
 void db_thaw(struct db *db);
 
-/* Turns off SQLite's thread locks and memory statistics. Call it first, with one thread only. */
+/* Turns off SQLite's thread locks and memory statistics. Call this before any use of SQLite. */
 void db_be_lean(void);
 
 /* Closes `db`, which may be NULL. Removes -wal and -shm if `db` was opened for writing. */

@@ -12,9 +12,9 @@
 
 #include "dlprof/units.h"
 
-/* SQLite's operations between two checks: some milliseconds */
+/* SQLite's operations between two checks of the limits; they take some milliseconds */
 #define EVERY_OPS   100000
-/* larger files have higher limits than those below */
+/* a file larger than this has limits that are higher than those below, in proportion to its size */
 #define FILE_BYTES  (100 << 20)
 #define MOST_NS	    (8 * (uint64_t)NS_PER_S) /* CPU time: twice what a run of FILE_BYTES needs */
 #define MOST_BYTES  (INT64_C(640) << 20)
@@ -27,7 +27,7 @@ static const struct {
 	{SQLITE_LIMIT_SQL_LENGTH, 1 << 18},
 	{SQLITE_LIMIT_COLUMN, 200},
 	{SQLITE_LIMIT_EXPR_DEPTH, 200},
-	{SQLITE_LIMIT_COMPOUND_SELECT, 24}, /* the trace needs 21 */
+	{SQLITE_LIMIT_COMPOUND_SELECT, 24}, /* trace.sql joins 21 */
 	{SQLITE_LIMIT_VDBE_OP, 50000},
 	{SQLITE_LIMIT_FUNCTION_ARG, 20},
 	{SQLITE_LIMIT_ATTACHED, 0},

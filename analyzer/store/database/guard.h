@@ -18,7 +18,7 @@ int guard_open(struct db *db, const char *path, enum door_use use, int wait_ms);
 
 void guard_limit(struct db *db, const struct stat *file);
 
-/* Lets reading `db` take its full CPU time again, after other databases were read. */
+/* Starts the limit on CPU time anew for `db`, after other databases were read. */
 void guard_renew(struct db *db);
 
 /* Returns true if the CPU time is used up. Ask before each statement: short ones run on. */
@@ -27,5 +27,5 @@ bool guard_is_spent(const struct db *db);
 /* Returns -EBADMSG if a table in the file is not a plain table. */
 int guard_check_read(struct db *db);
 
-/* Does the same, but also returns -EBADMSG if a write would run code that the file contains. */
+/* Like guard_check_read(), and -EBADMSG also if a write would run code that the file contains. */
 int guard_check_write(struct db *db);

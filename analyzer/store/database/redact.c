@@ -61,7 +61,7 @@ static void remember_host(struct name *name)
 		hosts[host_count++] = name;
 }
 
-/* Returns the word for a name: `word` or, if that is NULL, the kind's next one. NULL: no memory. */
+/* Returns a name's word. A new name gets `word`; if that is NULL, the kind and its next number. */
 static const char *word_for(enum redact_kind kind, const char *text, const char *word)
 {
 	const struct name wanted = {.kind = kind, .text = text};
@@ -242,7 +242,7 @@ const char *redact(enum redact_kind kind, const char *text)
 
 enum redact_kind redact_kind_of_column(const char *view, const char *column)
 {
-	/* NULL: any; the first row that fits counts. */
+	/* view or column NULL: any; the first row that fits decides */
 	static const struct {
 		const char *view, *column;
 		enum redact_kind kind;

@@ -2,20 +2,20 @@
 /*
  * redact.h - implements --redact: names are printed as words such as "file-3" or "host-1".
  *
- * Equal names get equal words within an output; a word only reveals when its name was first
- * printed. All texts of a database are read, and redacted, by rows_text(). So no output can forget
- * to do so. Numbers and the names of classes, transforms and modules are printed.
+ * Equal names get equal words within an output; a word's number tells no more than the order in
+ * which names were first printed. rows_text() alone reads texts of a database, and redacts them, so
+ * no output can forget to. Numbers and the names of classes, transforms and modules are printed.
  */
 #pragma once
 
 #include <stdbool.h>
 
 enum redact_kind {
-	REDACT_NOT,     /* no name, so printed: a key, or a word that dlprof chose */
+	REDACT_NOT,     /* a key, or a word that dlprof chose: printed as it is */
 	REDACT_TEXT,    /* free text; paths, quoted strings and known hosts in it are hidden */
 	REDACT_CALL,    /* "read /a/path": the path is hidden */
-	REDACT_COMMAND, /* printed as "program arguments-1" */
-	REDACT_PLACE,   /* "train.py:41 in main" */
+	REDACT_COMMAND, /* "/a/program x y" is printed as "program arguments-1" */
+	REDACT_PLACE,   /* "/a/train.py:41 in main": the path is hidden */
 	REDACT_ARGUMENTS,
 	REDACT_FILE,
 	REDACT_FOLDER,

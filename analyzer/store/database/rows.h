@@ -20,7 +20,7 @@ static inline void rows_done(sqlite3_stmt **stmt)
 	sqlite3_finalize(*stmt);
 }
 
-/* Binds values: 'n' is an int64_t (UNKNOWN: NULL), 's' a string, which must live as long. */
+/* Binds values: 'n' is an int64_t (UNKNOWN: NULL), 's' a string, which must outlive `stmt`. */
 void rows_bind(sqlite3_stmt *stmt, const char *format, va_list values);
 
 int rows_ask(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format, ...);
@@ -84,21 +84,20 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 	return value < 0 ? -1 : value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
-/* A table `part` of loaders that have batches, found by index searches. Its last row is NULL. */
+/* Makes a table `part`: ids of loaders with batches, found through the index; then a NULL. */
 #define ROWS_LOADERS                                                                               \
 	"WITH RECURSIVE part(loader_id) AS (SELECT MIN(loader_id) FROM t_batch UNION ALL"          \
 	"  SELECT (SELECT MIN(b.loader_id) FROM t_batch b WHERE b.loader_id > part.loader_id)"     \
 	"  FROM part WHERE part.loader_id IS NOT NULL)"
 
 /*
- * Forms of a statement over the batches of a filter, of which rows_of_batches() chooses one: [0]
- * sorted by batch, [1] by task, both with a LIMIT; [2] and [3] without, for whole epochs. `start`
- * ends in "FROM t_batch" or a join with it. t_batch is stored by task, so only loaders that deliver
- * in another order have to be sorted.
+ * Four forms of a statement over the batches of a filter. rows_of_batches() takes [0] or [1] for a
+ * part of an epoch (LIMIT), [2] or [3] for whole epochs. [1] and [3] sort by task, as t_batch is
+ * stored, so they are fast; [0] and [2] sort by batch, for loaders that deliver in another order.
+ * `start` ends in "FROM t_batch" or in a join with t_batch.
  *
- * With a LIMIT, SQLite sorts in a tree, which takes several times as long. ROWS_JOIN lacks [2] and
- * [3]: it sorts in a subquery, which `end` closes, and without a LIMIT SQLite need not keep the
- * order of a subquery.
+ * [2] has no LIMIT, because SQLite then sorts several times faster. ROWS_JOIN lacks [2] and [3]: it
+ * sorts in a subquery that `end` closes, whose order SQLite keeps only if there is a LIMIT.
  */
 #define ROWS_FORMS 4
 #define ROWS_EACH  " WHERE loader_id = ?1 AND epoch BETWEEN ?2 AND ?3 AND batch IS NOT NULL"
@@ -117,7 +116,7 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 			start ROWS_EACH ROWS_TASK end                                              \
 	}
 
-/* The same for sums. Only a LIMIT needs an order, which decides which batches are left out. */
+/* The forms for sums. Those without a LIMIT include all batches, so they need no order. */
 #define ROWS_SUMS(start, end)                                                                      \
 	{                                                                                          \
 		ROWS_PARTS(start, end), start ROWS_EACH end, start ROWS_EACH end                   \

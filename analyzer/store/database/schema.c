@@ -14,7 +14,7 @@
 
 #define MOST_NAME 64
 
-/* Tables that are new, and views that are new or changed. Before version 3, t_gap is empty. */
+/* Tables and views that an older database lacks, and views that have changed since. */
 static const char *const ADDED[] = {
 	"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
 	"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
@@ -67,7 +67,7 @@ static const char INSERT_VIEW_SQL[] =
 	" NULL AS before_ns, NULL AS backward_ns, NULL AS between_ns, NULL AS optimizer_ns,"       \
 	" NULL AS save_ns"
 
-/* To a reader, a table without `column` looks empty, or (if it has `sign`) like the view `lent`. */
+/* If `table` lacks `column`, readers get the view `lent` or, if `sign` is missing, too, no rows. */
 static const struct {
 	const char *table, *column, *sign, *lent;
 } NEWER[] = {
@@ -141,7 +141,7 @@ static int insert_view(void *context, const char *name, const char *sql)
 	return db_errno(sqlite3_reset(stmt));
 }
 
-/* Makes views by rows of sqlite_schema, as each CREATE VIEW would parse all views again. */
+/* Inserts the views into sqlite_schema, because each CREATE VIEW would parse all views again. */
 static int insert_views(struct db *db)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -182,7 +182,7 @@ int schema_create(struct db *db)
 	return db_commit(db);
 }
 
-/* Makes `what`, such as "VIEW mark", of schema.sql; `where` is "" for the file, or "TEMP ". */
+/* Makes a view or table of schema.sql, such as "VIEW mark". where: "" (in the file) or "TEMP ". */
 static int make(struct db *db, const char *where, const char *what)
 {
 	const char *at, *end = NULL, *kind = strchr(what, ' ');

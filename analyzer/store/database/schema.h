@@ -11,7 +11,7 @@ int schema_create(struct db *db);
 /* Upgrades a database of an older `version` to DB_SCHEMA_VERSION. */
 int schema_upgrade(struct db *db, int64_t version);
 
-/* For this connection only, adds (empty) what the database, of an older version, lacks. */
+/* Adds, for this connection only, the tables that an older database lacks; they have no rows. */
 int schema_lend(struct db *db);
 
 /* Makes the view `name` of schema.sql for this connection: views in the file are never run. */

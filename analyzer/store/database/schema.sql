@@ -30,8 +30,8 @@ CREATE TABLE t_process (
 CREATE TABLE t_use (
 	pid INTEGER NOT NULL,
 	start_ticks INTEGER NOT NULL,	-- as in t_process
-	-- Mean number of its threads that ran or waited for a core, in thousandths: of a worker
-	-- while it loaded, of any other process always.
+	-- Mean number of its threads that ran or waited for a core, in thousandths. A worker was
+	-- looked at only while it loaded a batch, any other process always.
 	runnable_milli INTEGER,
 	cores_allowed INTEGER,		-- number of cores in its affinity mask
 	-- Memory that it shares with no other process, such as pages written since fork(). begin: after
@@ -265,11 +265,11 @@ CREATE TABLE t_gpu_call (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- The GPU in each part of a batch's step. Since version 13. Parts are as in t_batch, but after is
--- the rest, with saving. NULL: the parts did not follow one another. idle_*: time in which the GPU
--- idled, but neither for data nor for copies. launched_*: run time of the kernels that were
--- launched in the part (level api). refill_ns: if the GPU idled when the wait for the batch ended,
--- the time until its next kernel.
+-- What the GPU did in each part of a batch's step. Since version 13. The parts before, backward,
+-- between and optimizer are those of t_batch; "after" is the rest of the step, saving included. NULL:
+-- the parts did not follow one another. idle_*: time in which the GPU idled, except for data and
+-- copies. launched_*: run time of the kernels launched in the part (level api). refill_ns: from the
+-- end of the wait for the batch until the GPU's next kernel, if the GPU idled when the wait ended.
 CREATE TABLE t_gpu_part (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -299,7 +299,7 @@ CREATE TABLE t_live (
 	count INTEGER NOT NULL,
 	ns INTEGER NOT NULL,
 	bytes INTEGER NOT NULL,
-	pixels INTEGER NOT NULL,	-- bytes if `class` is 0: the library only unpacks
+	pixels INTEGER NOT NULL,	-- number of bytes if `class` is 0 (the library only unpacks)
 	slowest_ns INTEGER NOT NULL,
 	error_ns INTEGER NOT NULL,	-- at most this part of ns belongs to other names
 	PRIMARY KEY (segment, slot, place)
@@ -394,10 +394,10 @@ CREATE VIEW epoch AS SELECT r.rank AS rank, loader_id, epoch, begin_ns, setup_ns
 	stop_begin_ns, stop_ns, save_ns, sample_ns
 FROM t_epoch, t_rank r;
 
--- excluded: why statistics leave the batch out. 'epoch_start': it is among the first W of its epoch
--- (W workers), whose loads began before any step. W counts as 8 if unknown, and as 1 without
--- workers. starved: 1 if the batch was not ready, and the wait is theta or longer. If the GPU's
--- idle time in the wait is known, it counts instead of the wait. NULL until the run is over.
+-- excluded: why statistics leave the batch out. 'epoch_start': it is one of the first W batches of its
+-- epoch (W: number of workers, 8 if unknown, at least 1), whose loads began before any step. 'no_step':
+-- the step's length is unknown. starved: 1 if the batch was not ready, and the GPU idled for theta or
+-- longer in the wait (or the wait took so long, if its idle time is unknown). NULL until the run ends.
 CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, batch, begin_ns,
 	wait_ns, receive_ns, step_ns, compute_ns, worker_id, load_ns, ready_ns, head_ready, qdepth,
 	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns, sample_ns, fetch_ns, fetch_cpu_ns,

@@ -37,14 +37,14 @@ void lake_put_schema(FILE *out);
 /* Returns the name of table `i`, or NULL after the last table. */
 const char *lake_table(size_t i);
 
-/* Returns true if the file has these tables; false for a run, and for a file of another program. */
+/* Returns true if the file has the tables of lake.def; false for any other file, such as a run. */
 bool lake_is(const char *path);
 
 int lake_query(const char *path, const char *sql, const struct export_sink *sink);
 
 struct lake;
 
-/* Opens a file for writing; `is_for_new`: it must have no jobs. Call lake_close() in any case. */
+/* Opens a file for writing; is_for_new: -EEXIST if it has jobs. Call lake_close() in any case. */
 int lake_open(const char *path, bool is_for_new, struct lake **ret);
 
 /* Begins the rows of a job. `job_id` must live until lake_commit() or lake_cancel(). */

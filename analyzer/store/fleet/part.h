@@ -24,13 +24,13 @@ struct part_rank {
 	/* sums over the rank's loads; NAN: unknown */
 	double load_ns, open_ns, read_ns, decode_ns;
 	double read_bytes, storage_bytes; /* NAN: unknown */
-	/* as in rank_member; step_wait_ns is its wait_ns */
+	/* as in rank_member, where step_wait_ns is called wait_ns */
 	float period_ns, step_wait_ns, starved_ns;
 	uint32_t group;
 	uint32_t verdict, cause;
 	uint32_t by_gpu, live;
-	uint32_t path, host, gpu; /* places of texts, like `ended` */
-	uint32_t ended;           /* how the rank ended; PART_NONE: it ended well */
+	uint32_t path, host, gpu; /* places in part.text; PART_NONE: unknown */
+	uint32_t ended;           /* place of a text: how the rank ended; PART_NONE: well */
 	uint32_t is_terminated;   /* as in rank_row */
 	float alone_share;        /* NAN: unknown */
 	uint32_t world_size;      /* 0: unknown */

@@ -12,7 +12,7 @@
 	"SELECT " BATCH_COLUMNS(NAME) BATCH_COPIED(NAME) BATCH_OTHER_SQL " FROM t_batch"
 static const char *const BATCHES_SQL[ROWS_FORMS] = ROWS_ORDERS(SELECT_BATCH, "");
 
-/* In the primary key's order, so rows need no sorting: the time grows only with ?2. */
+/* The order is that of the primary key, so SQLite reads only ?2 rows and sorts none. */
 static const char NEWEST_SQL[] =
 	SELECT_BATCH " WHERE loader_id = ?1 AND batch IS NOT NULL ORDER BY epoch DESC, task DESC"
 		     " LIMIT ?2";

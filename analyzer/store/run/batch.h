@@ -30,7 +30,7 @@ void batch_totals_init(struct load_totals *totals);
 
 int batch_parts(struct db *db, const struct batch_filter *filter, struct step_sums *ret);
 
-/* Counts for each worker below `workers` how many of the first loads it did, and the bytes read. */
+/* Counts, in the filter's first loads, the loads and bytes read of each worker below `workers`. */
 int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers,
 		double *ret_loads, double *ret_bytes);
 
@@ -38,6 +38,6 @@ int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers
 int batch_flights(struct db *db, const struct batch_filter *filter, struct flight_load *ret_loads,
 		  size_t *ret_count);
 
-/* Return the parts of a load, or of many. NAN: not observed; one load's blocked_ns never is. */
+/* Return the parts of one load (without blocked_ns), or of all. NAN: not observed. */
 struct load_times batch_times(const struct batch_record *record);
 struct load_times batch_totals_times(const struct load_totals *totals);

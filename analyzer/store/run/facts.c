@@ -15,10 +15,10 @@
 #define SINCE_VERSION 10
 #define MOST_TALLIES  256
 #define SPREAD_FEWEST 16
-#define SPREAD_ALIKE  0.9 /* batches have equal bytes if this share of them does */
-#define FILE_SMALL    0.1 /* a file is small if fewer bytes than this part of the mean are read */
+#define SPREAD_ALIKE  0.9 /* the least share of batches about as large as the largest */
+#define FILE_SMALL    0.1 /* files of which less than this part of the mean is read are small */
 #define FILES_MOST    0.8
-#define FAULT_MOST_NS 1e8 /* longer page faults wait for something other than storage */
+#define FAULT_MOST_NS 1e8 /* most that a page fault may wait for storage */
 
 static const char *const kind_names[LOAD_WAIT_MAX] = {
 #define WAIT_KIND(id, name, meaning) [LOAD_WAIT_##id] = name,
@@ -34,7 +34,7 @@ static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_b
 				" AVG(object_count) FROM t_made"
 			       " GROUP BY loader_id";
 
-/* How the number of images varies, in the first loads whose batches are as large as the largest. */
+/* Mean and mean square of images a sample, over the first loads; share of the largest batches. */
 static const char SPREAD_SQL[] =
 	"WITH most AS (SELECT MAX(batch_bytes) AS bytes FROM t_made WHERE loader_id = ?1),"
 	" one AS (SELECT samples, decode_count * 1.0 / samples AS images FROM t_batch"
@@ -128,8 +128,8 @@ static void add_faults(const struct tally *tally, struct load_facts *ret)
 }
 
 /*
- * Reduces the tallies of waits by those of loads that raised an exception. `blocked_ns` has only
- * waits of loads that made a batch, but none in page faults.
+ * Takes the waits of loads that raised an exception out of the tallies, in proportion: `blocked_ns`
+ * is the sum of waits, except for page faults, of those loads only that made a batch.
  */
 static void leave_out_failed(double blocked_ns, struct load_facts *facts)
 {
@@ -179,7 +179,7 @@ static int read_waits(struct db *db, double blocked_ns, struct load_facts *ret)
 	return r;
 }
 
-/* Returns how long loads waited for a core: CPU time x waiting / running time of their threads. */
+/* Returns how long loads waited for a core: their CPU time x (threads' waiting / running time). */
 static double no_core(const struct wanted *wanted, bool by_workers, double cpu_ns, double rest_ns)
 {
 	const double ran_ns =
@@ -333,7 +333,7 @@ static void note_files(const struct tally_list *list, double bytes, struct load_
 		ret->files.count = 0;
 }
 
-/* Reads how often files were opened: the one opened most often, for each sample. */
+/* Reads how often files were opened, such as the openings a sample of the file opened most. */
 static int read_files(struct db *db, double samples, struct load_facts *ret)
 {
 	struct tally_list list;
@@ -361,7 +361,7 @@ static int read_spread(struct db *db, int64_t loader_id, struct load_facts *ret)
 	if (known(stmt, 0) >= SPREAD_FEWEST && known(stmt, 4) >= SPREAD_ALIKE) {
 		const double mean = known(stmt, 1), squares = known(stmt, 2);
 
-		/* A load's mean varies less than its samples, by the root of their number. */
+		/* One sample varies more than the mean of a load's n samples: sqrt(n) times. */
 		ret->images_spread =
 			sqrt(fmax(squares / (mean * mean) - 1, 0) * known(stmt, 3));
 	}
@@ -460,7 +460,7 @@ int load_facts_read(struct db *db, const struct batch_filter *filter, struct loa
 	if (r == 0) {
 		ret->helper_cores = cores_of(wanted.helper_ns, wanted.helper_of_ns);
 		ret->children_cores = cores_of(wanted.children_ns, wanted.children_of_ns);
-		/* Several ranks share a machine's cores on purpose. */
+		/* Of several ranks, each has fewer cores than the machine on purpose. */
 		if (wanted.start_cores > 0 && wanted.world_size < 2)
 			ret->cores_at_start = (double)wanted.start_cores;
 		r = read_use(db, &by_workers, ret);

@@ -7,7 +7,7 @@
 
 struct db;
 
-/* Reads the facts of a run. The filter is for sizes and reads only. NAN: an older run lacks it. */
+/* Reads facts of a run; sizes, reads and threads are of the filter's loader only. NAN: unknown. */
 int load_facts_read(struct db *db, const struct batch_filter *filter, struct load_facts *ret);
 
 /* Returns the name of a kind in wait_kinds.def. */

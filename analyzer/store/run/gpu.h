@@ -48,7 +48,7 @@ const char *gpu_kernel_name(const struct gpu_info *info, size_t kernel);
 int gpu_sums_read(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		  struct gpu_sums *ret_sums);
 
-/* Does the same by reading all rows, even if there is a pack. */
+/* Like gpu_sums_read(), but reads all rows even if there is a pack. */
 int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		   struct gpu_sums *ret_sums);
 
@@ -66,7 +66,7 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
 
-/* Means over a loader's first batches, those with a known value. UNKNOWN: no batch has one. */
+/* Means over those of a loader's first batches whose value is known. UNKNOWN: none is. */
 struct gpu_means {
 	int64_t h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns;
 };
@@ -79,7 +79,7 @@ int gpu_means_read(struct db *db, int64_t loader_id, int64_t most, struct gpu_me
 struct gpu_device {
 	int64_t number;
 	char name[GPU_DEVICE_BYTES]; /* name and place of the device; "": unknown */
-	double batch_count;          /* NAN (below, too): unknown, or this is the only device */
+	double batch_count;          /* NAN, as in the members below: unknown, or the only device */
 	double fed_count;            /* number of steps in which it got data from the host */
 	double step_ns, busy_ns, idle_wait_ns, h2d_bytes, peer_bytes;
 };

@@ -72,7 +72,7 @@ static unsigned does(const char *file, const char *function, bool is_waiter)
 		does |= LINE_MAKES;
 	if (strcmp(name, "__getitem__") == 0)
 		does |= LINE_GETS_ITEM;
-	/* PyTorch's own one, of Subset, asks most datasets for each sample. */
+	/* Subset.__getitems__, PyTorch's own, mostly asks for one sample at a time. */
 	if (strcmp(name, "__getitems__") == 0 && !strstr(file, "/torch/utils/data/"))
 		does |= LINE_GETS_ITEMS;
 	return does;

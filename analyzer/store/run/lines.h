@@ -19,7 +19,7 @@ struct doing {
 	int64_t pid, worker_id;    /* worker_id: UNKNOWN: no worker */
 	int64_t since_ns, seen_ns; /* as in t_doing */
 	enum line_role role;
-	/* indices in line_samples.frames, the innermost: of the user's code, if any; of all */
+	/* line_samples.frames[frame]: innermost frame of the user's code, or `inner`, of all */
 	uint32_t frame, inner;
 };
 

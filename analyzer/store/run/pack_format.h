@@ -25,7 +25,7 @@ struct pack_head {
 	struct gpu_sums gpu;
 };
 
-/* The head of every part but the first, which is a pack_head; arrays follow the pack_part. */
+/* The head of each part after the first (which is a pack_head). The part's arrays follow. */
 struct pack_part {
 	uint32_t magic;
 	uint32_t count;

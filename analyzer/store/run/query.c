@@ -86,7 +86,7 @@ static void cores_read(const struct run_info *run, struct batch_series *series)
 	read_neighbours(run->neighbours, &series->share);
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
-	/* Cores that its CPU limit denies to the run may be used by others without harm. */
+	/* Other programs do no harm on cores that the run's CPU limit keeps it from using. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
 }
@@ -97,7 +97,7 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
 				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
 
-/* Without SIGHUP (1), SIGINT (2), SIGPIPE (13) and a loader's SIGTERM (15). */
+/* Counts killed workers, but not by SIGHUP, SIGINT, SIGPIPE, or SIGTERM (which a loader sends). */
 static const char ENDS_SQL[] =
 	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status, m.end_ns FROM"
 	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
@@ -135,7 +135,7 @@ static const char PACKED_SQL[] = ROWS_LOADERS
 	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
 	" 0, 0, 0," OWNER_SQL " FROM id LEFT JOIN t_loader USING (loader_id)";
 
-/* Workers do not persist if the program makes the loader again, and so starts worker 0 again. */
+/* If a loader had several workers 0, the program made it anew: its workers did not persist. */
 static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, CASE WHEN persistent = 1 AND"
 	"  (SELECT COUNT(*) FROM t_process p WHERE p.loader_id = t_loader.loader_id AND"
@@ -535,8 +535,8 @@ int steps_read_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
 }
 
 /*
- * Only some windows have a CPU time; the others are assumed to have the same share. In its first
- * window, DALI's reader fills its buffer (initial_fill), which is no steady work.
+ * Only some windows have a CPU time. In the others the CPU's share of own_ns is assumed to be the
+ * same. DALI's first window is left out: its reader fills a buffer (initial_fill) in that window.
  */
 #define STAGES_OF(epochs)                                                                          \
 	"SELECT s.stage_id, (SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid"                 \

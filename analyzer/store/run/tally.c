@@ -25,7 +25,7 @@ static const char LOADS_SQL[] =
 	" CAST(TOTAL(blocked_ns) AS INTEGER) FROM t_batch"
 	" WHERE load_ns IS NOT NULL";
 
-/* Lists no computing, which is naturally slow and reported elsewhere. */
+/* Lists slow opens, reads and waits. Decoding is slow by nature, and reported elsewhere. */
 static const char SLOW_SQL[] = "SELECT what, CAST(ns AS INTEGER), stack FROM t_slow WHERE class IN "
 			       "('open', 'read', 'wait')"
 			       " ORDER BY ns DESC, ts_ns LIMIT ?1";

@@ -22,7 +22,7 @@
  */
 int timeline_begin(struct db *db);
 
-/* The batches of the `worst` longest waits (-1: all); `before`, `behind`: neighbours of each. */
+/* Which batches to show: the `worst` longest waits (-1: all), and how many neighbours of each. */
 struct timeline_worst {
 	int64_t worst, before, behind;
 };

@@ -106,7 +106,7 @@ static void bind_numbers(sqlite3_stmt *statement, int *at, const int64_t *values
 	}
 }
 
-/* Writes a row. One that a constraint refuses is from damaged memory, and is left out. */
+/* Writes a row. A row that violates a constraint comes from damaged memory, and is left out. */
 static int finish(sqlite3_stmt *statement)
 {
 	int r = step(statement);
@@ -117,7 +117,7 @@ static int finish(sqlite3_stmt *statement)
 
 static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long in a row");
 
-/* Members of a row's struct: their number, that of members before the first text, that of texts. */
+/* In a row's struct: number of all members, of those before the first text, and of texts. */
 #define NUMBERS(row)	   (int)(sizeof(*(row)) / sizeof(int64_t))
 #define BEFORE(row, text) (int)(offsetof(__typeof__(*(row)), text) / sizeof(int64_t))
 #define FROM(row, text)	   (NUMBERS(row) - BEFORE(row, text))
@@ -150,7 +150,7 @@ static int put_step(struct writer *writer, int which, const void *values, int fi
 	{                                                                                          \
 		return put_row;                                                                    \
 	}
-/* writer_NAME() of a row of numbers, of one that has texts from `text` on, and of a step's row */
+/* Define writer_NAME() for rows of numbers, for rows with texts from `text` on, for steps' rows. */
 #define WRITES_NUMBERS(name, type, which)                                                          \
 	WRITES(name, type, put(writer, STATEMENT_##which, row, NUMBERS(row), 0))
 #define WRITES_TEXTS(name, type, which, text)                                                      \

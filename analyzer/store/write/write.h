@@ -74,7 +74,7 @@ struct epoch_seen {
 int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
 		      const struct epoch_seen *seen);
 
-/* `place` is where in the program loader `number` of the process is made. */
+/* Writes where in the program loader `number` of the process is made: "train.py:41 in main". */
 int writer_place(struct writer *writer, int64_t pid, int64_t number, const char *place);
 
 /* Finds the epoch of a stream's generation. -ENOENT: there is none. */
@@ -102,7 +102,7 @@ struct made_row {
 
 int writer_made(struct writer *writer, const struct made_row *row);
 
-/* `parent` is the number of another stage. */
+/* parent: number of the stage that takes this stage's elements */
 struct stage_row {
 	int64_t pid, number, parent, kernel, root, autotuned, parallel, capacity, threads;
 	const char *name, *kind;
@@ -180,9 +180,9 @@ struct tally_row {
 int writer_live(struct writer *writer, const struct tally_row *row);
 
 /*
- * Add a tally of an ended process to t_total: writer_total() adds `row`, writer_fold() the row that
- * t_live has for its place. Then writer_folded() deletes the segment's rows of t_live. From then
- * on, writer_is_folded() finds the segment.
+ * After a process has ended, writer_total() adds `row` to t_total; writer_fold() adds the row of
+ * t_live that has the segment, slot and place of `row`. Then writer_folded() deletes the segment's
+ * rows of t_live; from then on, writer_is_folded() is true for the segment.
  */
 int writer_total(struct writer *writer, const struct tally_row *row);
 int writer_fold(struct writer *writer, const struct tally_row *row);
