@@ -19,9 +19,9 @@
 
 #define MS UINT64_C(1000000)
 
-/* longest pause between commits; the second commit after an event has it at the latest */
+/* longest pause between commits; an event is in the database after the second commit */
 #define ROUND_MS     450
-#define GLANCE_MS    225 /* while asleep, the drain checks rings and processes this often */
+#define GLANCE_MS    225 /* pause between checks of rings and processes while the drain sleeps */
 #define AGAIN_MS     100
 #define HURRY_MS     2     /* shortest pause between rounds, if rings fill fast */
 #define TALLY_MS     10000 /* pause between readings of the tallies, which cannot get lost */
@@ -48,7 +48,7 @@ static int open_store(struct drain *drain)
 	return r;
 }
 
-/* After an error the drain reads rings and database again, and does not trust its memory. */
+/* Forgets all that was read, so that after an error rings and database are read again. */
 static void close_store(struct drain *drain)
 {
 	if (drain->in_transaction)
@@ -200,7 +200,7 @@ static bool is_root_gone(const struct drain *drain)
 
 static int read_segment(struct drain *drain, struct segment *segment)
 {
-	/* The end is asked for before reading, so that no record is missed. */
+	/* Asks first if the process has ended: records written until then are read after that. */
 	bool ended = segment_poll(segment, is_root_gone(drain));
 	const struct life life = segment_life(segment);
 	int r;
@@ -281,7 +281,7 @@ static int do_round(struct drain *drain, bool now)
 	return r;
 }
 
-/* Returns true if there is something to do in a round. To find that out costs much less. */
+/* Returns true if a round has something to do. This check costs much less than a round. */
 static bool is_look_worth(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->count; i++)
@@ -331,7 +331,7 @@ static int remove_segments(struct drain *drain)
 	return r < 0 ? r : db_commit(drain->db);
 }
 
-/* Returns true if the run ended before, but its folder stays, with segments that must not go. */
+/* Returns true if an earlier drain finished the run, and left segments that cannot be removed. */
 static bool is_finished(const struct drain *drain)
 {
 	struct run_info run;
@@ -364,7 +364,7 @@ static int finish(struct drain *drain)
 	if (r < 0)
 		return r;
 	r = remove_segments(drain);
-	/* Readers expect a plain file where there is no folder, so the database is closed first. */
+	/* Without a folder, readers expect a plain file: closing the database merges its log. */
 	close_store(drain);
 	/* A database that cannot be delivered stays in the folder, to which the link leads. */
 	drain->over = home_finish(&drain->home) < 0 ||
@@ -430,7 +430,7 @@ int drain_run(const char *segment_dir, const char *database)
 	return r;
 }
 
-/* A batch is complete a round after its record, and threads of a killed process end late. */
+/* Does two rounds, as a batch is complete in the second; a third one for threads that end late. */
 static int settle(struct drain *drain, struct recovered *ret)
 {
 	int r = do_round(drain, false);

@@ -19,8 +19,8 @@ static bool is_open(const struct drain *drain, const char *name)
 }
 
 /*
- * Returns true while the run goes on. If the segment of its first process is not readable, the pid
- * in the folder's name is asked.
+ * Returns true while the run goes on. If there is no readable segment of its first process, looks
+ * for that process by the pid in the folder's name.
  */
 bool gather_is_live(const struct drain *drain)
 {
@@ -60,7 +60,7 @@ static void order_lives(struct segment *one, struct segment *other)
 	    (earlier->later_ns && earlier->later_ns <= later_ns))
 		return;
 	earlier->later_ns = later_ns;
-	earlier->told.ended = false; /* note its end again: it is not the process's end */
+	earlier->told.ended = false; /* writes its end again: the process goes on, in a next life */
 }
 
 static int add_segment(void *context, const char *name)
@@ -96,7 +96,7 @@ static int note_lost(struct drain *drain, const char *then)
 	return writer_note(drain->writer, "warning", text);
 }
 
-/* Open segments of a removed folder are read on, and new processes get a new folder. */
+/* Makes a removed folder again, for new processes; open segments of the old one are read on. */
 static int follow_folder(struct drain *drain)
 {
 	struct folder folder;

@@ -13,10 +13,10 @@
 #include "store/database/db_open.h"
 
 /*
- * Gives up what was inherited from the process that started the drain. An inherited pipe would make
- * `train.py | tee` wait for the drain. The drain stays in the host's session: Linux schedules by
- * session (autogroup), and in a session of its own a drain got no core for seconds while the
- * training used all cores.
+ * Gives up what the drain inherited from the process that started it: `train.py | tee` would wait
+ * as long as the drain had the pipe open. The drain stays in that process's session, since Linux
+ * schedules by session (autogroup): in a session of its own, a drain got no core for seconds while
+ * the training used all cores.
  */
 static void leave_host(void)
 {

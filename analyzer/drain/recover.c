@@ -15,7 +15,7 @@
 
 #define LOOK_MS	 50
 #define WAIT_MS	 5000
-/* how long to wait for a process that is starting a run and cannot be seen from here */
+/* how long to wait in case a process, not visible from here, is just starting the run */
 #define START_MS 1000
 
 bool drain_is_live(const char *database)
@@ -110,7 +110,7 @@ static bool try(const char *path, const char *database, int waited_ms, int *ret_
 	if (r != -EWOULDBLOCK)
 		return true;
 	ret->live = folder_is_recorded_into(path);
-	/* A drain that has not finished by now cannot store its records. */
+	/* A drain that still has the lock after all this time cannot store its records. */
 	if (!ret->live && waited_ms >= WAIT_MS)
 		*ret_r = -EBUSY;
 	return ret->live || *ret_r;

@@ -24,7 +24,7 @@ struct process_stat {
 size_t process_file_read(int32_t pid, const char *name, char *text, size_t size);
 
 bool process_stat_read(int32_t pid, struct process_stat *ret);
-/* `tid` is a number like "12"; used_ns is then the thread's CPU time. */
+/* Reads a thread, such as "12", of a process; ret->used_ns is the CPU time of that thread only. */
 bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret);
 
 /* Returns the CPU time to the nanosecond; `stat`, just read, has it in 1/100 s only. */

@@ -60,14 +60,14 @@ static int find_known(struct join *join, struct stream *stream)
 	return r;
 }
 
-/* Returns true for a pool, whose task numbers go on over epochs, and whose loads have no epoch. */
+/* Returns true for a pool: its task numbers go on from epoch to epoch, its loads name no epoch. */
 static bool is_pool(uint64_t key)
 {
 	return (key & (DLPROF_STREAM_LOCAL | DLPROF_STREAM_MARKS | DLPROF_STREAM_POOL)) ==
 	       DLPROF_STREAM_POOL;
 }
 
-/* Returns true if a pool's record may belong to this epoch: it names none, or begins this one. */
+/* Returns true if a pool's record may belong to this epoch: it names no epoch, or begins this. */
 static bool may_be(const struct stream *stream, const struct dlprof_event *event)
 {
 	if (event->generation == DLPROF_GENERATION_ANY)
@@ -75,7 +75,7 @@ static bool may_be(const struct stream *stream, const struct dlprof_event *event
 	return event->kind == DLPROF_EVENT_EPOCH && stream->generation == DLPROF_GENERATION_ANY;
 }
 
-/* Finds the record's stream, or makes one. claim() later moves a pool's load to its epoch. */
+/* Finds or makes the record's stream. claim() later moves a load of a pool to its epoch. */
 static int find_stream(struct join *join, const struct dlprof_event *event,
 		       struct stream **ret_stream)
 {
@@ -165,7 +165,7 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
 		       : note_process(join, stream, segment, "main", UNKNOWN);
 }
 
-/* Notes when older iterators were left: that ends their last steps, unless they go on. */
+/* A new iterator ends the last steps of older ones, at this time, unless they are used again. */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
 {
@@ -218,7 +218,7 @@ static int64_t epoch_sample_ns(const struct dlprof_event *event)
 	return (int64_t)(sample_ns < event->duration_ns ? sample_ns : event->duration_ns);
 }
 
-/* Returns the thread that waits. If a pool asks for a batch, the main thread waits for it. */
+/* Returns the thread that waits. If a pool's thread asks for batches, the main thread waits. */
 static int64_t thread_of(const struct segment *segment, const struct ring *ring,
 			 const struct dlprof_event *event)
 {
@@ -287,7 +287,7 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* The step excludes waits for other loaders. The sum of another thread says nothing. */
+	/* waited_ns, which is one thread's sum, takes waits for other loaders out of the step. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns
@@ -303,7 +303,8 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->tid = ring->tid;
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
-	/* iter() may run in another thread. A pool is known once a second thread takes a batch. */
+	/* The first batch shows the thread, as iter() may run in another one. If a second thread
+	 * takes a batch, the loader is asked by a pool, and the main thread counts. */
 	if (stream->seen.tid == UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);
@@ -425,13 +426,13 @@ static int take_stop(struct join *join, struct stream *stream, const struct segm
 	if (!is_dropped)
 		end_step(stream, event, ring);
 	sampler_epoch(join->sampler, segment, ring, event, stream->known ? stream->loader_id : 0);
-	/* After an exception the consumer may call next() again. */
+	/* After next() raised an exception, the epoch goes on: next() may be called again. */
 	if (event->flags & DLPROF_FLAG_FAILED)
 		return 0;
 	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
 	stream->seen.stop_ns = (int64_t)event->duration_ns;
 	stream->seen_more = true;
-	/* The last step ends only if the training goes on after the drop, see supersede(). */
+	/* A dropped iterator's last step ends with the next iterator's begin: supersede(). */
 	if (is_dropped && stream->has_last && stream->last_ring == ring) {
 		stream->dropped_ns = event->begin_ns;
 		stream->dropped_waited_ns = event->batch.waited_ns;
@@ -519,7 +520,7 @@ static void drop_done(struct join *join)
 	while (*link) {
 		struct stream *stream = *link;
 
-		/* The last records of workers may be read a round after the epoch was closed. */
+		/* Workers' last records may be read one round after the epoch's end. */
 		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
 			*link = stream->next;
 			stream_free(stream);
@@ -538,7 +539,7 @@ static void keep_for_steps(const struct join *join)
 						   (int64_t)stream->entries[i].batch.begin_ns);
 }
 
-/* Makes a loader for loads without an EPOCH record: it was lost, or no training takes them. */
+/* Makes a loader for loads without an EPOCH record: it was lost, or no thread takes batches. */
 static int adopt(struct join *join, struct stream *stream)
 {
 	struct loader_row row = {
@@ -639,11 +640,10 @@ void join_release(const struct join *join, struct segment *segment)
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		struct ring *ring = &segment->rings[i];
 
-		/* Records of a nearly full ring are given up before their rows are written, and are
-		 * lost if the drain is killed now. */
+		/* A nearly full ring is released early: records are lost if the drain is killed. */
 		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
 			ring->release = ring->read;
-		/* What was once given up may have been overwritten, so it stays given up. */
+		/* Released records may have been overwritten, so they stay released. */
 		if (ring->release - ring->published > DLPROF_RING_CAPACITY)
 			ring->release = ring->published;
 	}

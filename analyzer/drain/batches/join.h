@@ -2,9 +2,9 @@
 /*
  * join.h - makes batches of records: joins a task's records of its worker and its consumer.
  *
- * A record stays in its ring until its row is written, so a new drain can join it again. A batch is
- * written when its step is over and all rings were read once more: then all loads are known that
- * ended before the consumer asked.
+ * A record stays in its ring until its row is written, so that another drain can join it again. A
+ * batch is written when its step is over and all rings were read once more: by then all loads are
+ * known that had ended when the consumer asked for the batch.
  */
 #pragma once
 
@@ -34,7 +34,7 @@ void join_life_ended(struct join *join, const struct life *life);
 
 int join_finish(struct join *join);
 
-/* Sets which records each ring needs no more. Call it for all segments before any is published. */
+/* Sets what each ring may release. Call this for all segments before segment_publish() for any. */
 void join_release(const struct join *join, struct segment *segment);
 
 void join_forget(struct join *join, const struct segment *segment);

@@ -14,12 +14,12 @@
 
 #define FAST_NS    UINT64_C(50000000)
 #define SLOW_NS    UINT64_C(1000000000)
-/* 1,000 samples give a share to 3 points: 1.96 * sqrt(0.25 / 1000) */
+/* with 1,000 samples, a share is known to +-3 percentage points: 1.96 * sqrt(0.25 / 1000) */
 #define ENOUGH     1000
 #define COST_PART  333
-/* sampling may use so much CPU time more than COST_PART, to find interpreters */
+/* CPU time that sampling may use beyond COST_PART, such as to find interpreters */
 #define COST_AHEAD UINT64_C(20000000)
-/* a stack sample that is older than this waits no longer for its load or wait */
+/* a stack sample that no load or wait has taken after this time is no longer kept for one */
 #define EXPIRE_NS  UINT64_C(120000000000)
 /* a process that records nothing for this long is reported to hang */
 #define DOING_NS   UINT64_C(5000000000)
@@ -122,7 +122,7 @@ static bool idles(const struct stack *stack)
 	       strcmp(file + length - (sizeof(queues) - 1), queues) == 0;
 }
 
-/* Finds a thread by tid. If CPython (before 3.11) tells none, the oldest one is the main thread. */
+/* Finds a thread by tid. If tids are unknown (before 3.11), the oldest one is the main thread. */
 static const struct python_thread *thread_of(const struct python_sample *sample, uint32_t tid,
 					     int32_t pid)
 {
@@ -134,7 +134,7 @@ static const struct python_thread *thread_of(const struct python_sample *sample,
 	return NULL;
 }
 
-/* Returns the stack of the thread that holds the GIL; SEEN_NONE: no thread does, or `but` does. */
+/* Returns the stack of the GIL's holder; SEEN_NONE: no thread holds the GIL, or `but` does. */
 static uint32_t holder_of(struct sampler *sampler, const struct python_thread *but)
 {
 	for (size_t i = 0; i < sampler->sample.count; i++) {
@@ -165,7 +165,7 @@ static void take_thread(struct sampler *sampler, struct target *target, uint32_t
 		booking_add(sampler->booking, sample);
 }
 
-/* Returns the time for which a sample stands: since the one before, as a drain may sample late. */
+/* Returns the time for which a sample counts: since the last sample, if the drain samples late. */
 static uint32_t weight_of(uint64_t looked_ns, uint64_t now, uint64_t every_ns)
 {
 	if (!looked_ns || now - looked_ns < 2 * every_ns)
@@ -252,7 +252,7 @@ void sampler_look(struct sampler *sampler)
 		if (target_trains(&sampler->targets.list[i]) &&
 		    sampler->targets.list[i].due_ns <= now)
 			look_at_training(sampler, &sampler->targets.list[i], now);
-	/* If the workers' turn is near, sample them now, as waking up once more costs as much. */
+	/* Workers that are due soon are sampled now, which saves waking up once more. */
 	if (sampler->due_ns <= now + FAST_NS / 2)
 		look_at_workers(sampler, now);
 	sampler->cost_ns += cpu_ns() - begin;
@@ -375,11 +375,11 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 		      loader_id);
 		return;
 	}
-	/* Waits for each worker's first batch are epoch start: see analysis/account/account.h. */
+	/* A wait for a worker's first batch counts as epoch start (analysis/account/account.h). */
 	is_first = batch->batch.ordinal < (uint64_t)(workers > 0 ? workers : 1);
 	if (entry->loaded && workers != 0)
 		ready_ns = within(begin_ns, end_ns, load_end_ns);
-	/* Without workers, indices are chosen before the load; with workers, after a batch. */
+	/* Indices are chosen at a wait's begin without workers, at its end with workers. */
 	if (workers == 0 && !is_first) {
 		sampled_ns = within(begin_ns, end_ns, begin_ns + sample_ns);
 		claim(sampler, stream->consumer.pid, tid, begin_ns, sampled_ns, BOOKING_WAITS,
@@ -425,7 +425,7 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 	return r;
 }
 
-/* Returns why reading is denied: by Yama, which may allow it to tracers only, or to nobody. */
+/* Returns why Yama denies reading: it allows only ancestors (1), only root (2), or nobody (3). */
 static const char *scope_words(void)
 {
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);

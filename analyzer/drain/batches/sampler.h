@@ -2,10 +2,10 @@
 /*
  * sampler.h - decides which process's Python stack is sampled, and when.
  *
- * The thread that takes batches, and one random worker, are sampled 20 times a second. After 1,000
- * samples, which give shares to 3 points, they are sampled once a second. Sampling may use 0.3 % of
- * a core. Intervals are random, so that no training runs in step with them. With DLPROF_LINES=off
- * nothing is sampled.
+ * The thread that takes batches, and one random worker, are sampled 20 times a second; after 1,000
+ * samples, when shares are known to 3 percentage points, once a second. Sampling may use 0.3 % of a
+ * core. Intervals are random, so that they cannot be in step with a training's batches. With
+ * DLPROF_LINES=off nothing is sampled.
  */
 #pragma once
 
@@ -45,6 +45,6 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream,
 /* Writes what was sampled. `is_last`: no more samples will come. */
 int sampler_write(struct sampler *sampler, struct writer *writer, bool is_last);
 
-/* Drop what was written, after a commit, or write it again, after a rollback. */
+/* Call the first after a commit, or the second after a rollback: it makes all be written again. */
 void sampler_written(struct sampler *sampler);
 void sampler_rewind(struct sampler *sampler);

@@ -8,7 +8,7 @@
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 
-/* after this time a batch whose worker ended counts as lost (a later delivery mends its row) */
+/* after this time a batch whose worker ended counts as never delivered, until it is delivered */
 #define ABANDON_NS     UINT64_C(30000000000)
 #define ABANDON_ROUNDS 80
 
@@ -83,7 +83,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		values->fetch_ns = (int64_t)batch->fetch_ns;
 		values->fetch_cpu_ns = (int64_t)batch->fetch_cpu_ns;
 	}
-	/* How long freeing took is known once the record that ends the step was read. */
+	/* free_ns is complete once the record that ends the batch's step was read. */
 	if (entry->free_ns || (entry->stepped && batch->fetch_count != UINT32_MAX))
 		values->free_ns = (int64_t)entry->free_ns;
 	if (!entry->stepped)
@@ -103,7 +103,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		fill_parts(&entry->parts, values);
 }
 
-/* Sets the length of the transfer, from the load's end or (if later) the consumer's request. */
+/* Sets transfer_ns: from the load's end, or from the request if that came later, to the arrival. */
 static void fill_transfer(const struct entry *entry, struct batch_values *values)
 {
 	const struct dlprof_batch *batch = &entry->batch.batch;
@@ -115,7 +115,7 @@ static void fill_transfer(const struct entry *entry, struct batch_values *values
 		values->transfer_ns = (int64_t)(batch->arrive_ns - begin_ns);
 }
 
-/* Sets qdepth (with this batch) and hol_ns, the wait while only later batches were finished. */
+/* Sets qdepth, which counts this batch, and hol_ns: the wait while only later ones were ready. */
 static void fill_queue(const struct stream *stream, const struct entry *entry,
 		       struct batch_values *values)
 {
@@ -238,7 +238,7 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
-/* Returns true if the entry is older than both limits, as a round takes 0.5 s, or 2 ms if busy. */
+/* Returns true if the entry is older in rounds and in time: rounds take 0.5 s, or 2 ms if busy. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {
@@ -253,7 +253,7 @@ static bool is_left_over(const struct join *join, const struct stream *stream,
 		return true;
 	if (entry->abandoned && is_older(join, entry, ABANDON_ROUNDS, ABANDON_NS))
 		return true;
-	/* If batches come in order, one that was passed over had raised an exception. */
+	/* In order, a task that is older than the last batch was skipped: its load had failed. */
 	return stream->in_order && stream->has_last && entry->task < stream->last_task;
 }
 
@@ -272,7 +272,7 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 	       is_older(join, entry, PATIENCE_ROUNDS, PATIENCE_NS);
 }
 
-/* Returns the next batch in order of delivery, as fill_queue() must see only later ones. */
+/* Returns the earliest delivered batch, if complete: fill_queue() takes the others for later. */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
 {

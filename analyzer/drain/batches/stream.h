@@ -31,13 +31,13 @@ struct entry {
 	struct dlprof_made made;
 	uint64_t step_end_ns;
 	uint64_t waited_end_ns;
-	/* time to free the memory of an older batch after this batch arrived */
+	/* how long it took to free an older batch's memory after this batch had arrived */
 	uint64_t free_ns;
 	bool parts_seen;
 	struct dlprof_parts parts;
 };
 
-/* a stream has at most so many entries, as a program may mark loads, but no batches */
+/* most entries of a stream, as a program may mark loads for ever, but never a batch */
 #define STREAM_MOST ((size_t)16384)
 
 /* One epoch of one loader. Entries are sorted by task, with free room before the first. */
@@ -57,16 +57,16 @@ struct stream {
 	/* number of entries in use; number for which there is memory */
 	size_t count, capacity;
 	size_t room; /* free entries before `entries` */
-	/* has_last: the newest step is not over; last_*: its batch, and the ring of its thread */
+	/* has_last: the newest step is not over; last_*: that step's batch and its thread's ring */
 	bool has_last;
 	uint32_t last_task;
 	struct ring *last_ring;
-	/* when the thread turned to another epoch (0: not), and its sum of waits at that time */
+	/* when the thread began another epoch (0: not yet), and the thread's sum of waits then */
 	uint64_t left_ns, left_waited_ns;
-	/* when the program dropped the iterator (0: not), and the sum of waits at that time */
+	/* when the program dropped the iterator (0: not yet), and the thread's sum of waits then */
 	uint64_t dropped_ns, dropped_waited_ns;
 	struct epoch_seen seen;
-	bool seen_more;          /* `seen` is newer than in the database */
+	bool seen_more;          /* `seen` has facts that the database lacks */
 	struct live_place place; /* facts that all batches of the epoch share */
 	bool stop_counted;
 };
@@ -83,7 +83,7 @@ struct join {
 	bool finishing;
 };
 
-/* Entries are valid until the next entry_make(). NULL: there is no such task, or no memory. */
+/* Return an entry, valid until the next entry_make(). NULL: no such task, or no memory. */
 struct entry *entry_find(struct stream *stream, uint32_t task);
 struct entry *entry_make(struct stream *stream, uint32_t task);
 void entry_remove(struct stream *stream, struct entry *entry);

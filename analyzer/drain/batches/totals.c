@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 
-/* of kinds with any number of names, so many tallies are stored: the largest ones */
+/* number of tallies that are stored of a kind with any number of names: the largest */
 #define KEEP_COUNT 256
 
 static const struct kind {
 	const char *name;
-	int first, count; /* index of the first tally; number of tallies, 0: the names are fixed */
+	int first, count; /* range of its tallies in a slot; count 0: a kind with few names */
 } kinds[DLPROF_TALLY_KIND_MAX] = {
 	[DLPROF_TALLY_DECODE] = {"decode", 0, 0},
 	[DLPROF_TALLY_STEP] = {"step", 0, 0},
@@ -24,7 +24,7 @@ static const struct kind {
 				 DLPROF_TALLY_KERNEL_COUNT},
 };
 
-/* Limits a value, as those of a forged segment could make SUM() overflow, which is an error. */
+/* Limits a value: a forged segment's values could overflow SUM() in SQL, which is an error. */
 static int64_t sane(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? INT64_MAX >> 12 : (int64_t)value;
@@ -99,7 +99,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	bool looked_again = false;
 	int r;
 
-	/* Slots of ended threads are read, too, because threads of a pool may have no record. */
+	/* Slots of ended threads are read, too: a pool's thread may have tallies but no records. */
 	if (!ring->used)
 		return 0;
 	r = segment_read_tallies(segment, slot, tallies);
@@ -117,7 +117,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* Writes how long names without tallies took at most: as the smallest tally (Space-Saving). */
+/* Writes the most that a name without a tally can have taken: the smallest tally (Space-Saving). */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;
@@ -139,7 +139,7 @@ static int note_unlisted(struct writer *writer, const struct dlprof_tally *talli
 	return r;
 }
 
-/* Adds a slot to the totals. Its tallies count even if an earlier drain freed the slot. */
+/* Adds a slot's tallies to the totals, also if an earlier drain freed the slot. */
 static int fold_slot(struct writer *writer, struct segment *segment, size_t slot)
 {
 	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT];

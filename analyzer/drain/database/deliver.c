@@ -16,7 +16,7 @@
 #define MOST_NAMES 1000
 #define NEW_FILE   (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
-/* offset of the format versions in a database's first bytes; 1 means: no write-ahead log */
+/* offset of the two format versions in a database's header; 1: without write-ahead log */
 #define MODES_AT 18
 
 enum owner { NOBODY, RESERVED, OURS, OTHERS };
@@ -50,7 +50,7 @@ static bool has_no_head(const char *name)
 	return empty;
 }
 
-/* Returns whose file it is. `first`: the run reserved this name, so an empty file is the run's. */
+/* Returns who owns `name`. `first`: this run reserved the name, so it owns the file if empty. */
 static enum owner whose(const char *name, bool first, const struct parcel *parcel)
 {
 	struct stat status;

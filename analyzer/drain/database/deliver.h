@@ -17,10 +17,10 @@ struct parcel {
 	const char *from;
 	const char *target;
 	char run_id[128]; /* "": unknown */
-	bool last;        /* an earlier delivery may be lost to make room */
+	bool last;        /* the run is over: an earlier copy may be removed first to make room */
 };
 
-/* Delivers; `ret` gets the path (DELIVER_PATH bytes). If !last, an error spares the old copy. */
+/* Copies; `ret` (DELIVER_PATH bytes) gets the path. An error leaves the old copy, unless `last`. */
 int deliver(const struct parcel *parcel, char *ret);
 
 /* Bytes of a database that are written last. An unfinished delivery lacks these bytes. */

@@ -173,7 +173,7 @@ static int take_fact(struct writer *writer, char *line)
 	return writer_meta_noted(writer, line, value);
 }
 
-/* Returns true if a point is in the package. "torchdata.nodes" is not in "torch". */
+/* Returns true if one of the patch points is in the package. "torchdata.x" is not in "torch". */
 static bool has_package(const char *points, const char *package)
 {
 	const size_t length = strlen(package);
@@ -233,7 +233,7 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 		char line[DLPROF_NOTES_BYTES + 1];
 
 		line_end = memchr(at, '\n', (size_t)(end - at));
-		/* A live process may go on with an incomplete note, so it is read again. */
+		/* The process may not have written the whole note yet: then it is read again. */
 		whole = line_end && !memchr(at, '\0', (size_t)(line_end - at));
 		if (!whole)
 			break;
@@ -278,7 +278,7 @@ static int take_losses(struct losses *losses, struct writer *writer, struct segm
 	return r;
 }
 
-/* Returns when the program changed. The next life may begin before that was seen. */
+/* Returns when execve() was seen, or when the next life began if that was earlier. */
 static uint64_t became_other_ns(const struct segment *segment)
 {
 	if (!segment->left_ns || (segment->later_ns && segment->later_ns < segment->left_ns))

@@ -21,7 +21,7 @@
 #include "store/database/db_open.h"
 #include "store/run/query.h"
 
-/* pauses between deliveries; the end of a container kills the drain, so the first comes soon */
+/* pauses between deliveries: first short ones, as a container's end kills the drain at any time */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
 #define PART_TIME 10 /* the pause is 1/10 of the time since the first delivery */
@@ -113,7 +113,7 @@ int home_open(struct home *home, struct db **ret_db)
 	if (!home->is_local && lstat(home->target, &status) < 0)
 		return -errno;
 	r = db_open_write(home->is_local ? home->local : home->target, ret_db);
-	/* If the local folder has no room for the database, it is written at its target. */
+	/* If the local folder has no room for a database, the database is written at its target. */
 	if (r < 0 && home->is_local && !has_bytes(home->local) &&
 	    db_open_write(home->target, ret_db) == 0) {
 		home->is_local = false;
@@ -143,7 +143,7 @@ static void empty_target(const struct home *home)
 	}
 }
 
-/* Returns true if the copy is a database of ours; else removes it. */
+/* Returns true if the local copy is a database of dlprof; else removes the copy. */
 static bool is_ours(const struct home *home)
 {
 	struct db *db;
@@ -161,7 +161,7 @@ void home_failed(struct home *home, int error)
 	bool had_bytes = has_bytes(home->target);
 
 	home->error = error;
-	/* Make no local copy if the database is locked, which will soon end, or was removed. */
+	/* No local copy is made if the database is only locked for a while, or was removed. */
 	if (home->is_local || error == -ENOMEM || (error == -EBUSY && home->was_open) ||
 	    access(home->target, F_OK) < 0)
 		return;

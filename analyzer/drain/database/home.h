@@ -2,9 +2,9 @@
 /*
  * home.h - decides where the database of a run is written.
  *
- * The database is written at the user's target, if that is local and can be written. Else it is in
- * the folder of segments, and copies are delivered to the target every minute, more often at first,
- * and at the end. If that fails, it stays in the folder, to which "DATABASE-segments" links.
+ * The database is written at the user's target, if that is local and can be written. Else the
+ * database is in the folder of segments. Copies are delivered to the target each minute (at first
+ * more often) and at the end. If that fails, "DATABASE-segments" links to the folder.
  */
 #pragma once
 

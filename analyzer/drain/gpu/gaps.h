@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gaps.h - knows the times in which it is unknown what a process's GPUs did.
+ * gaps.h - keeps the times (gaps) in which it is unknown what a process's GPUs did.
  *
- * It is unknown when lost or impossible operations ran. If they are more than GAPS_DOUBT of a
- * second's records, a gap lasts from that second to the next sound one. Without the gap, the GPU
- * would seem idle.
+ * Nobody knows when lost operations, or those with impossible times, ran. If they are more than
+ * GAPS_DOUBT of a second's records, a gap begins with that second and ends with the next sound one.
+ * Without the gap, the GPU would seem idle.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ struct gap {
 };
 
 struct gaps {
-	int64_t known_ns; /* from this time on all records were taken */
+	int64_t known_ns; /* what ran before this time is unknown */
 	struct gap items[GAPS_MOST];
 	uint32_t count;
 	int64_t open_ns[GAPS_KIND_MAX]; /* start of each kind's open gap; GAPS_OPEN: none */
@@ -51,8 +51,8 @@ bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap
 bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_state *before,
 		const struct dlprof_gpu_state *now, struct gap *ret_gap, const char **ret_why);
 
-/* Returns true if this time is outside of all gaps that are known so far. */
+/* Returns true if no gap that is known so far overlaps [begin_ns, end_ns). */
 bool gaps_spare(const struct gaps *gaps, int64_t begin_ns, int64_t end_ns);
 
-/* Returns true if an open gap before `end_ns` may still be withdrawn. */
+/* Returns true if a gap is open before `end_ns` that late records may still undo (GAPS_TOLD). */
 bool gaps_may_spare(const struct gaps *gaps, int64_t end_ns);

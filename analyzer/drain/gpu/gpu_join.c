@@ -19,8 +19,8 @@
 #include "store/write/write.h"
 
 /*
- * The parts of a name that were received so far; all zero at first. The report demangles nothing:
- * in a stranger's database, a name could expand without end.
+ * A kernel's name, as far as its parts were received; all zero at first. Names are demangled here
+ * and not by the report, since a name in a stranger's database could expand without end.
  */
 struct kernel_name {
 	uint64_t id;
@@ -44,7 +44,7 @@ static char *demangle(const char *symbol)
 			break;
 	}
 	is_looked_for = true;
-	/* Names without _Z would be read as types: "f" as float. */
+	/* Only names with _Z are mangled; __cxa_demangle() would take "f" for the type float. */
 	return function && strncmp(symbol, "_Z", 2) == 0 ? function(symbol, NULL, NULL, NULL)
 							 : NULL;
 }
@@ -60,7 +60,7 @@ static int kernel_name_take(struct writer *writer, struct kernel_name *name,
 
 	if (event->task == 0)
 		*name = (struct kernel_name){.id = event->stream};
-	/* If parts are missing, the ring is damaged, or an earlier drain took them. */
+	/* Drops a name with missing parts: the ring is damaged, or an earlier drain took them. */
 	if (name->id != event->stream || name->parts != event->task ||
 	    at + part >= sizeof(name->symbol) || name->id > INT64_MAX)
 		return 0;
@@ -76,12 +76,12 @@ static int kernel_name_take(struct writer *writer, struct kernel_name *name,
 	return r;
 }
 
-/* operations stay in memory so long, as the step to which they belong is recorded later */
+/* how long operations stay in memory, as the record of their step comes later */
 #define KEEP_NS 10000000000
 #define META_NS 2000000000
 /* after this many copies and waits without a kernel, CUPTI is taken to report no kernels */
 #define MANY_OTHERS 100
-/* masked waits are reported from this share of the steps' time on, where they may matter */
+/* masked waits are reported only if they are at least this share of the time of all steps */
 #define MASKED_LEAST 0.05
 
 #define NOT_LATE ((struct gap){INT64_MAX, 0})
@@ -95,10 +95,10 @@ struct process {
 	bool any_kernel;
 	size_t other_count;
 	struct gaps gaps;
-	int64_t complete_ns; /* the process has sent all operations before this time */
+	int64_t complete_ns; /* the process says it has sent all operations before this time */
 	int64_t newest_ns;
 	int64_t keep_ns; /* no later batch begins before this; INT64_MAX: unknown */
-	struct gap late; /* time in which operations came that were before complete_ns */
+	struct gap late; /* span of operations that came late: they ran before complete_ns */
 	struct gpu_seen seen;
 	struct kernel_name name;
 	struct gpu_ops ops;
@@ -160,7 +160,7 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	if (!process)
 		return NULL;
 	process->life = *life;
-	/* All time until now is a gap, because an earlier drain may have taken operations. */
+	/* What ran until now is unknown, because an earlier drain may have taken operations. */
 	gaps_init(&process->gaps, (int64_t)now_ns());
 	process->keep_ns = INT64_MAX;
 	process->late = NOT_LATE;
@@ -202,7 +202,7 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 		.device = (int16_t)event->worker,
 		.kind = DLPROF_GPU_WHAT_KIND(op->what),
 	};
-	/* A kernel that ran long after its launch is too late for the launch's step. */
+	/* A launch is known once its kernel ran. If that is too late for its step, drops it. */
 	if (added.kind == DLPROF_GPU_LAUNCH && added.device >= 0 &&
 	    (added.begin_ns < process->complete_ns - KEEP_NS / 2 ||
 	     added.begin_ns < process->ops.forgotten_ns))
@@ -336,7 +336,7 @@ void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t b
 		process->keep_ns = begin_ns;
 }
 
-/* Returns false if operations in the step are missing, as if another tool had taken CUPTI. */
+/* Returns false if operations of the step are missing, such as when another tool takes CUPTI. */
 static bool is_known(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -369,7 +369,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	return writer_meta(gpu->writer, META_CLOCK, "gpu");
 }
 
-/* Returns true if records of the step may still come, as launches are recorded a step later. */
+/* Returns true if records of the step may still come: they come up to seconds after the step. */
 static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -379,7 +379,7 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 		gaps_may_spare(&process->gaps, batch->end_ns));
 }
 
-/* Writes steps with late operations again. Of times before `kept_ns` that is impossible: a gap. */
+/* Writes steps that have late operations again; time before `kept_ns` becomes a gap instead. */
 static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
 {
 	struct gap late = process->late;
@@ -435,7 +435,7 @@ static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
 	if (process->keep_ns < keep_ns)
 		keep_ns = process->keep_ns;
 	process->keep_ns = INT64_MAX;
-	/* To forget a few operations is not worth its cost. */
+	/* Forgetting costs a pass over all operations, so it waits until there are many. */
 	if (process->ops.count > 4096 && process->has_batches)
 		gpu_ops_forget(&process->ops, keep_ns);
 	return r;
@@ -452,7 +452,7 @@ static const struct count {
 	{META_CUDA_OVERHEAD_NS, offsetof(struct dlprof_gpu_state, overhead_ns)},
 };
 
-/* Limits a number of a damaged segment, so that no sum overflows. */
+/* Returns a number of a segment, limited: in a damaged segment it might make sums overflow. */
 static int64_t sum_of(const struct process *process, size_t offset)
 {
 	uint64_t value;

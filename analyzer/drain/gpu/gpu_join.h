@@ -2,9 +2,9 @@
 /*
  * gpu_join.h - joins GPU operations with the batches in whose steps they ran.
  *
- * Operations come out of order and seconds late, so a step is measured once the process has said
- * that it sent all operations before the step's end. If it never does, the step's GPU columns are
- * NULL.
+ * Operations come out of order and seconds late. So a step is measured once the process says that
+ * it has sent all operations from before the step's end. If the process never says so, the step's
+ * GPU columns stay NULL.
  */
 #pragma once
 

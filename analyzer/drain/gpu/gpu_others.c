@@ -27,7 +27,7 @@
 struct gpu_others_told {
 	size_t count;
 	struct nvml_user users[USERS_MOST];
-	bool is_own[USERS_MOST]; /* judged at once: a process of the run may end before others */
+	bool is_own[USERS_MOST]; /* users[i] is of the run; asked while its process still lives */
 };
 
 static bool is_own(struct segment *const *segments, size_t count, unsigned int pid)
@@ -38,7 +38,7 @@ static bool is_own(struct segment *const *segments, size_t count, unsigned int p
 	return false;
 }
 
-/* Does not touch what the drain has open, even if NVML never returns. */
+/* Runs in the child. Closes the drain's files first, as NVML may never return. */
 __attribute__((noreturn)) static void ask(const struct gpu_others *others,
 					struct segment *const *segments, size_t count)
 {
@@ -104,7 +104,7 @@ static bool has_gpu(struct segment *const *segments, size_t count)
 	return false;
 }
 
-/* Takes what the child found. Returns 0 also if the child has not ended. */
+/* Writes what the child found, if the child has ended. */
 static int take(struct gpu_others *others, struct writer *writer, uint64_t now_ns)
 {
 	struct rusage use = {0};

@@ -23,7 +23,7 @@ struct gpu_others {
 	struct gpu_others_told *told;
 	uint64_t begun_ns, next_ns;
 	uint64_t since_us; /* time of CLOCK_REALTIME when the GPU's use was first seen */
-	unsigned int percent; /* of the meta row; 0: there is none */
+	unsigned int percent; /* share of the GPU that the meta row names; 0: no row yet */
 };
 
 int gpu_others_update(struct gpu_others *others, struct writer *writer,

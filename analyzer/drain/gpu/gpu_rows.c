@@ -8,7 +8,7 @@
 #include "analysis/gpu/gpu_step.h"
 #include "analysis/statistics/array.h"
 
-#define OPS_MOST ((size_t)1 << 20) /* memory holds at most so many operations: 40 MB */
+#define OPS_MOST ((size_t)1 << 20) /* most operations in memory: 40 MB */
 
 void gpu_ops_done(struct gpu_ops *ops)
 {
@@ -198,7 +198,7 @@ static int write_devices(struct writer *writer, const struct gpu_batch *batch,
 	return r;
 }
 
-/* Measures each part of a step as if it were a step. It is idle while all devices are idle. */
+/* Measures each part of a step like a whole step. The GPU is idle while all devices are. */
 static int write_parts(struct writer *writer, const struct gpu_rows *what,
 		       const struct gpu_ops *all, const struct view *view)
 {
@@ -239,7 +239,7 @@ static int measure(struct gpu_devices *devices, struct view *view)
 				   view->devices, &view->device_count);
 }
 
-/* Measures both ways if kernels may be a GPU loader's. *ret_is_doubtful: the two differ much. */
+/* Measures with and without the kernels that may be a GPU loader's: doubtful if results differ. */
 static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
 {
 	const struct gpu_batch *batch = view->batch;

@@ -23,7 +23,7 @@ void gpu_ops_done(struct gpu_ops *ops);
 
 int gpu_ops_add(struct gpu_ops *ops, const struct gpu_op *op);
 
-/* Call this before the functions below. */
+/* Sorts the operations by begin; the functions below need that. */
 int gpu_ops_sort(struct gpu_ops *ops);
 
 void gpu_ops_forget(struct gpu_ops *ops, int64_t ns);
@@ -40,10 +40,10 @@ struct gpu_batch {
 	int64_t wait_ns;
 	uint32_t tid; /* thread that took the batch; 0: unknown */
 	bool written;
-	int64_t edges[GPU_PARTS + 1]; /* edges of the step's parts; the last one is 0: unknown */
+	int64_t edges[GPU_PARTS + 1]; /* times between the step's parts; edges[GPU_PARTS] 0: none */
 };
 
-/* What was recorded. Columns about anything else are NULL. */
+/* What the process records of its GPUs. Columns about what is not recorded are NULL. */
 struct gpu_rows {
 	bool host; /* only the host's calls of libcudart are recorded */
 	bool with_kernels;

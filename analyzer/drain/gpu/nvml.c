@@ -12,7 +12,7 @@
 #define SUCCESS	  0
 #define WHOLE_GPU UINT_MAX /* gpuInstanceId of a process that is on no MIG instance */
 #define MOST_HERE 64       /* most processes that are read for one GPU */
-#define SAMPLES   256      /* most samples that are read for one GPU; with more it gives none */
+#define SAMPLES   256      /* most samples read for one GPU; if it has more, NVML gives none */
 
 struct process_info {
 	unsigned int pid;

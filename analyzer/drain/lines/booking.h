@@ -3,8 +3,8 @@
  * booking.h - finds out to which load, wait or step of its thread a stack sample belongs.
  *
  * A load or wait is recorded only when it ends. So samples wait here until a span of their thread
- * takes them. A load takes samples before the wait around it, and a wait before the step around the
- * wait.
+ * takes them. Inner spans take samples first: a load before the wait around the load, and a wait
+ * before the step around the wait.
  */
 #pragma once
 
@@ -32,8 +32,8 @@ struct booking_sample {
 void booking_add(struct booking *booking, const struct booking_sample *sample);
 
 /*
- * Which stack samples a span takes: free ones, or those that a load or a wait of a then unknown
- * loader took for the time being.
+ * Which stack samples a span takes: only free ones, or also those that a load, or a wait, took for
+ * the time being, when its loader was not known yet.
  */
 enum booking_from { BOOKING_FREE, BOOKING_LOADS, BOOKING_WAITS };
 
@@ -43,7 +43,7 @@ struct booking_span {
 	uint64_t begin_ns, end_ns;
 	enum booking_from from;
 	enum line_phase phase;
-	int64_t loader_id; /* 0: not known yet; such a LOAD or NOT_READY takes for the time being */
+	int64_t loader_id; /* 0: not known yet; a LOAD or NOT_READY then takes for the time being */
 };
 
 void booking_claim(struct booking *booking, const struct booking_span *span);
@@ -52,10 +52,10 @@ void booking_claim(struct booking *booking, const struct booking_span *span);
 void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
 		  uint64_t end_ns);
 
-/* Returns how many samples loads have taken for good, or (not `of_loads`) waits and steps. */
+/* Returns how many samples are taken for good: by loads, or (!of_loads) by waits and steps. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);
 
-/* Books older samples for good: to what has taken them for the time being, or as LINE_OTHER. */
+/* Books samples from before `before_ns` for good: to who took them for now, else as LINE_OTHER. */
 void booking_expire(struct booking *booking, uint64_t before_ns);
 
 /* Call booking_written() after the commit; else the samples are written again. */

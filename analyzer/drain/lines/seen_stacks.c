@@ -13,7 +13,7 @@
 
 #define MOST_FRAMES 16384
 #define MOST_STACKS 8192
-#define MOST_PLACES (1 << 17) /* all stacks together have at most so many frames */
+#define MOST_PLACES (1 << 17) /* most frames in all stacks together */
 #define BUCKETS     32768     /* a power of two above MOST_FRAMES and MOST_STACKS */
 #define ID_CHARS    21
 
@@ -32,7 +32,7 @@ struct seen_stacks {
 	struct kept stacks[MOST_STACKS];
 	uint32_t places[MOST_PLACES];
 	uint32_t frame_count, stack_count, place_count;
-	/* number + 1 of a frame or stack; 0: the bucket is free */
+	/* hash tables: number of a frame or stack, plus 1; 0: the bucket is free */
 	uint32_t frame_of[BUCKETS], stack_of[BUCKETS];
 	char text[STACK_FRAMES * ID_CHARS + 1];
 };

@@ -14,7 +14,7 @@ struct seen_stacks;
 int seen_open(struct seen_stacks **ret);
 void seen_close(struct seen_stacks *seen);
 
-/* Returns a stack's number or SEEN_NONE, without frames outside of a thread's entry function. */
+/* Returns a stack's number, or SEEN_NONE. Frames outside of a thread's entry function are cut. */
 uint32_t seen_stack(struct seen_stacks *seen, const struct stack *stack);
 
 /* Writes the frames. *ret has their database ids, innermost first, until the next call. */

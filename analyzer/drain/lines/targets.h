@@ -9,7 +9,7 @@
 #include "drain/python/python.h"
 #include "drain/segments/segment.h"
 
-#define TARGET_ASKERS 2 /* of a process, so many threads that take batches are sampled */
+#define TARGET_ASKERS 2 /* most threads of a process that are sampled because they take batches */
 
 struct target {
 	int32_t pid; /* process id in its records */
@@ -21,10 +21,10 @@ struct target {
 	uint64_t open_ns;   /* when to look for the interpreter again */
 	int tries;
 	uint32_t askers[TARGET_ASKERS];
-	uint64_t due_ns, looked_ns; /* when the training thread is sampled next, and was last */
+	uint64_t due_ns, looked_ns; /* next and last sampling of the threads that take batches */
 	uint64_t loaded_ns;
 	uint64_t moved_ns;
-	uint64_t seen_ns, told_ns; /* when its stack was last sampled, and last noted as stuck */
+	uint64_t seen_ns, told_ns; /* when a stack was last sampled, and last noted as stuck */
 	uint32_t stack; /* last sampled stack; SEEN_NONE: none, or the worker waited for a task */
 	bool is_told;
 };
@@ -32,7 +32,7 @@ struct target {
 struct targets {
 	struct target *list; /* an entry without a segment is free */
 	size_t count;
-	enum reason reason; /* why lines of the first unobserved process are not observed */
+	enum reason reason; /* why the first process without observed lines has none */
 	bool is_observed;
 };
 

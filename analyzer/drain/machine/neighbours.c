@@ -16,12 +16,12 @@
 #include "drain/base/process.h"
 #include "drain/machine/cpus.h"
 
-/* The pause grows: /proc counts in 1/100 s, and /proc/stat takes milliseconds with many cores. */
+/* Pauses are long and grow: a reading may take milliseconds, and counts in 1/100 s. */
 #define CORES_LEAST_NS UINT64_C(400000000)
 #define CORES_MOST_NS  UINT64_C(2000000000)
 #define CORES_PART     4 /* the pause is 1/4 of the time measured so far */
 
-/* Returns true if an earlier live segment belongs to the same process. */
+/* Returns true if another live segment, earlier in the list, is of the same process. */
 static bool is_further(struct segment *const *segments, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -87,9 +87,9 @@ int cores_update(struct cores *cores, struct writer *writer, struct segment *con
 #define LEAST_NS  UINT64_C(500000000)
 #define MOST_NS   UINT64_C(4000000000)
 #define PART      4    /* the pause is 1/4 of the time observed so far */
-#define COST_PART 2000 /* readings may use a core for 1/2000 of the time */
-#define WORTH_NS  5e7  /* if other programs used less CPU time than this, nothing is read */
-#define ACTIVE    0.01 /* a process that uses less of a core is ignored */
+#define COST_PART 2000 /* readings may use 1/2000 of a core */
+#define WORTH_NS  5e7  /* CPU time that others must have used before all processes are read */
+#define ACTIVE    0.01 /* a process that uses less of a core than this is ignored */
 
 struct neighbour {
 	int32_t pid;
@@ -113,7 +113,7 @@ static double weight_of(int nice)
 	return pow(1.25, -nice);
 }
 
-/* Finds a kind of neighbours, or makes one. If there is no room, returns the last similar kind. */
+/* Finds or makes a kind of neighbours. Without room, returns the last kind with this `is_group`. */
 static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
 {
 	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, of_sort = 0, i;
@@ -158,7 +158,7 @@ static int32_t find_root(struct segment *const *segments, size_t count)
 	return 0;
 }
 
-/* Adds the time that a process ran and wanted to run since `old`; NULL: it is new. */
+/* Adds the time that a process ran or waited for a core since the reading `old` (NULL: new). */
 static void add(struct neighbours *n, const struct neighbour *old, struct neighbour *now,
 		const struct process_stat *stat, uint64_t span_ns)
 {
@@ -232,7 +232,7 @@ static bool has_parent(const struct neighbour *list, size_t used, int32_t parent
 	return found && (found->kind == KIND_MAIN || found->is_helper);
 }
 
-/* Adds how long a helper ran, or waited for a core, since the reading `old`; NULL: it is new. */
+/* Adds a helper's running and waiting time since `old` (NULL: new); the busiest helper counts. */
 static void add_helper(struct neighbours *n, const struct neighbour *old, struct neighbour *now)
 {
 	if (!now->is_helper || !old)
@@ -296,7 +296,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 	return 0;
 }
 
-/* Reads all processes, which costs too much if others used little CPU time. */
+/* Reads the run's own processes or, if others used much CPU time since, all processes. */
 static int look(struct neighbours *n, struct segment *const *segments, size_t count,
 		int64_t others_ns, uint64_t now_ns)
 {
@@ -341,7 +341,7 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 	for (size_t i = 0; i < n->kind_count; i++) {
 		const struct neighbour_kind *kind = &n->kinds[i];
 		const double cores = kind->used_ns / n->of_ns;
-		/* Processes that were read twice give the ratio of waiting for all. */
+		/* Waiting is known of processes that were read twice, and scaled to the others. */
 		const double ratio = kind->ran_ns > 0 ? kind->waited_ns / kind->ran_ns : 0;
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %.4f %.3f %.3f",

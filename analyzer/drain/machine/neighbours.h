@@ -2,9 +2,9 @@
 /*
  * neighbours.h - finds which other programs compete for the run's cores, and with what weight.
  *
- * The scheduler divides busy cores by weight. So the time in which programs ran or were ready is
- * added up, by weight within the run's own group, and by group for other groups. These times are
- * read from /proc now and then. A process that lived only between two readings, or in another PID
+ * The scheduler divides busy cores by weight. So the time in which programs ran or waited for a
+ * core is added up: for each weight in the run's own group, and for each other group. The times are
+ * read from /proc now and then. A process that lives only between two readings, or in another PID
  * namespace, is not seen.
  */
 #pragma once
@@ -18,9 +18,9 @@
 #include "store/write/write.h"
 
 /*
- * How much others use of the run's cores: programs, other ranks, a hypervisor. That is the cores'
- * busy time minus the CPU time of the run's recording processes, and unknown while a process comes
- * or goes.
+ * How much of the run's cores others use: programs, other ranks, a hypervisor. This is the cores'
+ * busy time minus the CPU time of the run's recording processes. It is unknown for the time between
+ * two readings in which such a process came or went.
  */
 struct cores {
 	uint64_t looked_ns;
@@ -28,7 +28,7 @@ struct cores {
 	uint64_t who;  /* checksum of the processes at looked_ns */
 	int64_t busy_ns;
 	int64_t used_ns;
-	int64_t others_ns; /* core time of others, while it could be measured */
+	int64_t others_ns; /* core time of others, as far as it could be measured */
 	int64_t of_ns;
 	int64_t most_ns; /* upper bound of others' core time since the start */
 };
@@ -56,9 +56,9 @@ struct neighbours {
 	struct neighbour *list; /* processes of the last reading, sorted by pid */
 	size_t count;
 	uint64_t seen_ns, next_ns;
-	uint64_t pause_ns; /* pause that keeps the CPU time of readings below its limit */
+	uint64_t pause_ns; /* least pause, by which readings stay below their CPU limit */
 	uint64_t all_ns;   /* time of the last reading of all processes; 0: none */
-	int64_t others_ns; /* others' CPU time at that reading */
+	int64_t others_ns; /* cores.others_ns at that reading */
 	bool is_new;       /* no batch has come since the last reading */
 	struct cpus_group group;
 	int nice;
@@ -68,14 +68,14 @@ struct neighbours {
 	double of_ns;
 	double main_ns;
 	double helper_ns; /* time that the busiest helper (neighbours.c) ran, or could have run */
-	/* Main threads: [0] of the run's first process, [1] sum over its workers. */
+	/* times of main threads: [0] of the run's first process, [1] sums over its workers */
 	double ran_ns[2], waited_ns[2];
 };
 
 /*
- * Reads if due, and counts from the first batch to the last. Writes facts of meta: `neighbours` ("t
- * WEIGHT RAN WANTED" for other threads, "g WEIGHT RAN WANTED" for a group, in cores, separated by
- * ";"), main_* and worker_* times, and the busiest helper's time.
+ * Reads if due, and counts from the first batch to the last. Writes meta rows: `neighbours` (in
+ * cores, separated by ";": "t WEIGHT RAN WANTED" for threads of the run's own group, "g WEIGHT RAN
+ * WANTED" for another group), main_* and worker_* times, and the busiest helper's time.
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      struct segment *const *segments, size_t count, int64_t others_ns,

@@ -20,7 +20,7 @@
 #define MEMORY_PART  4000             /* reading memory may use 1/4000 of a core */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
-/* memory is first read within this time, to show the memory at the start */
+/* a process's memory is first read within this time, or never: it shows the memory at the start */
 #define BEGIN_NS   UINT64_C(10000000000)
 #define WORTH_NS   2e8 /* a worker's threads are counted if its loads took at least this long */
 #define WATCHED_MOST 2
@@ -37,7 +37,7 @@ struct use_thread {
 struct use_process {
 	int32_t pid;
 	uint64_t life_ns;
-	bool is_worker; /* else a process that takes batches */
+	bool is_worker; /* false: a process that takes batches */
 	bool loads;
 	bool is_here;
 	bool is_watched;
@@ -45,10 +45,10 @@ struct use_process {
 	/* first reading, and last reading of memory */
 	uint64_t begun_ns, memory_ns;
 	int64_t used_ns, waited_ns; /* sums over the threads at the last reading; -1: none yet */
-	/* time that threads ran or waited for a core since the first reading; `of_ns` then */
+	/* time that threads ran or waited since the first reading; `of_ns` at that reading */
 	double wanted_ns, base_of_ns;
 	int64_t base_faults;
-	/* CPU time of the children, and time of loads, at the last reading; -1: none yet */
+	/* at the last reading: CPU time of the children (-1: no reading yet), and time of loads */
 	int64_t children_ns;
 	double loaded_ns;
 	struct use_row row;
@@ -202,7 +202,7 @@ static int write_threads(struct use_process *process, struct writer *writer)
 	return r;
 }
 
-/* Threads that ended between two readings waited for an unknown time. */
+/* Notes how many threads ran or waited at once. Waits of threads that ended are not known. */
 static void note_threads_at_once(struct use_process *process, int32_t number,
 				 const struct process_stat *stat, double of_ns)
 {
@@ -231,7 +231,7 @@ static int note_children(struct use *use, struct use_process *process, struct wr
 {
 	int r = 0;
 
-	/* The kernel counts workers as children, so a training with workers is left out. */
+	/* The kernel counts workers as children, too, so only a training without them counts. */
 	if (process->children_ns >= 0 && loaded_ns > process->loaded_ns &&
 	    (process->is_worker || !use->has_workers)) {
 		use->children_ns += stat->children_ns - process->children_ns;
@@ -308,7 +308,7 @@ static void drop(struct use *use, size_t index)
 	use->list[index] = use->list[--use->count];
 }
 
-/* A training process shares memory with its workers, so it is left out. */
+/* Reads the memory of one process that loads. The training's is shared with its workers. */
 static int look_at_memory(struct use *use, struct writer *writer, struct segment *const *segments,
 			  size_t count, uint64_t now_ns)
 {

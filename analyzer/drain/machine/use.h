@@ -26,7 +26,7 @@ struct use {
 	bool has_workers; /* the run has or had workers */
 };
 
-/* Reads if due. Writes t_use, t_thread, and meta `children_cpu_ns` with its time. */
+/* Reads if due. Writes t_use, t_thread and the meta rows children_cpu_ns, children_cpu_of_ns. */
 int use_update(struct use *use, struct writer *writer, struct segment *const *segments,
 	       size_t count, uint64_t now_ns);
 

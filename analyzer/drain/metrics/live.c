@@ -145,7 +145,7 @@ static void add(struct live_sums *sums, enum metric metric, double value)
 		sums->value[metric] += value;
 }
 
-/* Returns a thread's sums, or NULL before its first batch, with which its time begins. */
+/* Returns a thread's account, or NULL before the thread's first batch, which begins it. */
 static struct live_thread *find_thread(struct live_sums *sums, const struct live_place *of)
 {
 	for (size_t i = 0; i < sums->thread_count; i++)

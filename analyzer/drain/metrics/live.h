@@ -2,10 +2,10 @@
 /*
  * live.h - writes a running run's metrics to a file for Prometheus, in DLPROF_METRICS_DIR.
  *
- * Every 15 seconds FOLDER/dlprof-PID-TICKS.prom is written under another name and renamed. It is
- * removed when the run is over; a killed drain's file is removed by the next drain, after five
- * minutes. Metrics are sums over the rows that this drain has written; Prometheus can handle
- * counters that start again from 0.
+ * Every 15 seconds FOLDER/dlprof-PID-TICKS.prom is written under another name and renamed. The file
+ * is removed when the run is over; a killed drain's file is removed by another drain, after five
+ * minutes. Metrics are sums over the rows that this drain has written. After a restart they begin
+ * at 0, which Prometheus can handle.
  */
 #pragma once
 
@@ -34,7 +34,7 @@ struct metrics {
 void metrics_put(FILE *out, const struct metrics *rank);
 
 #define LIVE_STEPS   512
-/* so many training threads have an account; of others, only the batches are counted */
+/* number of training threads that have an account; of further ones only batches are counted */
 #define LIVE_THREADS 8
 
 struct live_thread {
@@ -89,7 +89,7 @@ void live_row(struct live *live, const struct live_place *of, const struct batch
 
 void live_stop(struct live *live, const struct live_place *of, int64_t begin_ns, int64_t ns);
 
-/* Make the sums match the database, after a commit, or after a rollback. */
+/* Make the sums match the database: the first after a commit, the second after a rollback. */
 void live_committed(struct live *live);
 void live_rewind(struct live *live);
 

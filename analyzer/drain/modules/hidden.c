@@ -19,7 +19,7 @@
 #define SECOND_NS      ((uint64_t)NS_PER_S)
 #define LOOK_MAX_NS    (60 * SECOND_NS)
 
-/* Debian's torchvision has 319 libraries, 300 MB: scanning must not slow down a short training. */
+/* CPU time of a look: scanning torchvision's 319 libraries at once would slow a short training. */
 #define LOOK_CPU_NS UINT64_C(1000000)
 #define COST_PART   4000
 
@@ -38,7 +38,7 @@ static const char *const without_decoders[] = {
 	NULL,
 };
 
-/* Each copy of a library has `text`. Copies that export `symbol` and files `names` are observed. */
+/* Each copy of a library has `text`; in files `names`, or exporting `symbol`, it is observed. */
 static const struct {
 	const char *library;
 	const char *text;

@@ -2,7 +2,7 @@
 /*
  * hidden.h - finds decode libraries that are linked into other modules, where no call is observed.
  *
- * To scan 100 MB of libraries would slow the training down, so the drain does it, bit by bit.
+ * Scanning 100 MB of libraries would slow the training down, so the drain scans, bit by bit.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 void hidden_begin(void);
 
-/* Notes that some module calls a library's wrappers (a note in a segment says so). */
+/* Writes that calls of a library are observed; a process has noted that a module calls it. */
 int hidden_reached(struct writer *writer, const char *library);
 
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns);

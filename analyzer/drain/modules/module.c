@@ -180,7 +180,7 @@ static const struct mapping *find(struct modules *modules, uint64_t address)
 	if (modules->last && address - modules->last->begin <
 				     modules->last->end - modules->last->begin)
 		return modules->last;
-	/* A binary search, as unwinding a stack searches thousands of times. */
+	/* Unwinding a stack searches thousands of times, so the search is binary. */
 	at = ARRAY_PLACE(modules->count, i, modules->mappings[i].end <= address);
 	if (at == modules->count || modules->mappings[at].begin > address)
 		return NULL;
@@ -327,7 +327,7 @@ static bool find_symbol(const struct mapping *mapping, uint64_t value,
 	return false;
 }
 
-/* Names that were found are kept: slow calls repeat, and to read a symbol table takes long. */
+/* Names found so far, kept because slow calls repeat and reading a symbol table takes long. */
 static struct known {
 	uint64_t file, value;
 	char symbol[SYMBOL_BYTES];

@@ -104,7 +104,7 @@ static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size
 	return -UNW_ENOINFO;
 }
 
-/* Returns true for the interpreter's frames. One is enough: they only show that Python ran. */
+/* Returns true for a frame of the interpreter. Of several in a row, only the first is written. */
 static bool is_interpreter(const char *line)
 {
 	const char *leaf = strchr(line, ' ');
@@ -126,7 +126,7 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 
 		if (unw_get_reg(cursor, UNW_REG_IP, &ip) < 0 || !ip)
 			break;
-		/* A return address lies behind its call, so the byte before it is looked up. */
+		/* A return address may be where the next function begins: use the byte before. */
 		if (!module_name(walk->modules, i ? ip - 1 : ip, line, sizeof(line)))
 			break;
 		if (!strstr(line, " libdlprof.so") && !(interpreted && is_interpreter(line))) {
@@ -146,7 +146,7 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 	return count;
 }
 
-/* Calls repeat, so libunwind's cache of unwind tables is kept for one list of modules. */
+/* Returns libunwind's address space. Its cache is kept until another list of modules is used. */
 static unw_addr_space_t space_of(const struct modules *modules)
 {
 	static unw_accessors_t accessors = {
@@ -174,8 +174,8 @@ static unw_addr_space_t space_of(const struct modules *modules)
 }
 
 /*
- * Names the calls in a copied stack, which is not trusted, by the files of the modules. Writes
- * lines like "name+0x1f libjpeg.so.62", innermost first. Returns how many; 0: none known.
+ * Unwinds a copied stack, which is not trusted, with tables and symbols of the modules' files.
+ * Writes lines like "name+0x1f libjpeg.so.62", innermost first, and returns their number.
  */
 static int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text,
 		       size_t size)

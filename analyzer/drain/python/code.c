@@ -145,7 +145,7 @@ static struct code_entry *make(const struct head *head, const struct text *name,
 	return entry;
 }
 
-/* Reads a code object by two system calls: its parts' headers; then its parts, and itself again. */
+/* Reads a code object in two system calls: headers of its parts; the parts and itself once more. */
 static struct code_entry *fill(const struct memory *memory, const struct layout *layout,
 			       uint64_t address, const struct head *head)
 {
@@ -247,7 +247,7 @@ const struct code *code_get(struct code_cache *cache, const struct memory *memor
 			entry->turn = cache->turn;
 			return &entry->code;
 		}
-		/* Stacks of this turn may point to the old entry, which the next turn frees. */
+		/* This turn's stacks may point to the entry, so it is freed in the next turn. */
 		cache->reused++;
 		entry->address = 0;
 	}
@@ -270,7 +270,7 @@ int32_t code_line(const struct code *code, const struct layout *layout, int64_t 
 	const struct lines lines = {layout->minor, code->first_line, entry->table,
 				    entry->table_size};
 
-	/* A code object's size is its number of instructions, of two bytes each. */
+	/* The size in a code object's head counts instructions, which have two bytes. */
 	if (layout->at[CODE_START] != LAYOUT_NONE &&
 	    (offset < -2 || (offset > 0 && (uint64_t)offset / 2 >= entry->head.size)))
 		return 0;

@@ -12,7 +12,7 @@ static int32_t checked(int64_t line)
 	return line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
 }
 
-/* 3.8 and 3.9: pairs of two steps, one in instruction bytes and one in lines. */
+/* CPython 3.8 and 3.9: the table has pairs of steps: instruction bytes, then lines. */
 static int32_t find_8(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, at = 0;
@@ -26,7 +26,7 @@ static int32_t find_8(const struct lines *lines, int64_t offset)
 	return checked(line);
 }
 
-/* 3.10: pairs of a number of instruction bytes and a step in lines. */
+/* CPython 3.10: pairs of a range's length in instruction bytes and its step in lines. */
 static int32_t find_10(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;
@@ -57,7 +57,7 @@ static int32_t take_signed(const struct lines *lines, size_t *at)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Since 3.11: only the first byte of an entry has its highest bit set. */
+/* CPython from 3.11 on: entries of several bytes, of which only the first has the highest bit. */
 static int32_t find_11(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;

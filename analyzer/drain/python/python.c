@@ -30,7 +30,7 @@ struct thread {
 struct python {
 	struct memory memory;
 	struct runtime runtime;
-	int pidfd; /* -1: none: an old kernel, or memory in tests; see is_gone() */
+	int pidfd; /* -1: none, because of an old kernel or in tests (see is_gone()) */
 	uint64_t start_ticks;
 	uint64_t interpreter, gil;
 	struct thread threads[PYTHON_THREADS];
@@ -41,7 +41,7 @@ struct python {
 	uint64_t failed_in_a_row;
 };
 
-/* What is read first. One system call reads all of it, so that it is of one moment. */
+/* The state of interpreter, GIL and threads at one moment, as one system call reads all of it. */
 struct heads {
 	uint64_t interpreter, newest, gil, holder;
 	int32_t locked;
@@ -115,7 +115,7 @@ static enum reason find_threads(struct python *python)
 	return REASON_OBSERVED;
 }
 
-/* Reads *ret. Returns false if threads came or went; the first ret->count still exist. */
+/* Reads *ret. Returns false if threads came or went: only the first ret->count are still linked. */
 static bool read_heads(struct python *python, struct heads *ret)
 {
 	static struct memory_list list;
@@ -173,7 +173,7 @@ static uint32_t tid_of(const struct python *python, size_t i, size_t count)
 	return i + 1 == count ? (uint32_t)python->memory.pid : 0;
 }
 
-/* Returns false for a new thread that still has its maker's numbers, as before 3.12. */
+/* Before 3.12 a new thread at first has its maker's ids; returns false for such a thread. */
 static bool is_begun(const struct python_sample *sample, size_t i)
 {
 	for (size_t k = i + 1; k < sample->count; k++)
@@ -270,7 +270,7 @@ enum reason python_sample(struct python *python, const uint32_t *tids, size_t co
 		if (!count_failures(python, ret))
 			reason = REASON_STRANGE;
 	}
-	/* Checked last: if the process still lives, all that was read before was its memory. */
+	/* If the process still lives now, all that was read above was memory of this process. */
 	if (is_gone(python))
 		reason = REASON_GONE;
 	if (reason != REASON_OBSERVED) {

@@ -11,8 +11,8 @@
 #include "drain/modules/maps.h"
 
 /*
- * The interpreter is in a mapped file whose name begins like one of these. That need not be the
- * executable, which may be the dynamic loader.
+ * Beginnings of the names of files that may contain the interpreter. /proc/PID/exe is not asked,
+ * since it may be the dynamic loader.
  */
 static const char *const names[] = {"libpython", "python"};
 
@@ -107,7 +107,7 @@ static int open_other(int32_t pid, const struct maps_line *line)
 	fd = maps_open(path, line->device, line->inode);
 	if (fd >= 0)
 		return fd;
-	/* A file that has no name any more is opened by its mapping, which only root may do. */
+	/* A deleted file is opened through its mapping, which only root may do. */
 	snprintf(path, sizeof(path), "/proc/%" PRId32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 line->begin, line->end);
 	return maps_open(path, line->device, line->inode);

@@ -9,7 +9,7 @@
 /* number of attempts to read a stack if no frame can be read */
 #define TRIES_MAX 3
 
-/* Owners of frames since 3.12: these two are C functions; no frame has a larger number. */
+/* Kinds of frames since 3.12: from OWNER_ENTRY on those of C code; OWNER_LAST is the last kind. */
 #define OWNER_ENTRY 3
 #define OWNER_LAST  4
 
@@ -58,7 +58,7 @@ static bool read_window(struct walk *walk, uint64_t frame)
 	return memory_read_list(walk->memory, &walk->list) == 1;
 }
 
-/* Reads, by one call, the pointer at `where` and the page of `frame`, its last known value. */
+/* Reads in one call the pointer at `where` and, in case it is still `frame`, that frame's page. */
 static uint64_t read_top(struct walk *walk, uint64_t where, uint64_t frame, struct stack *stack)
 {
 	struct memory_list *list = &walk->list;
@@ -88,7 +88,7 @@ static int64_t take_offset(const struct layout *layout, const uint8_t *frame, ui
 	return (int64_t)memory_int(frame, at) * (layout->minor < 10 ? 1 : 2);
 }
 
-/* Walks from `frame` outwards. Returns false if one of the frames proved to be none. */
+/* Walks from `frame` outwards. Returns false if an address is unreadable or not that of a frame. */
 static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 {
 	const uint32_t *at = walk->layout->at;
@@ -109,7 +109,7 @@ static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 		frame = memory_word(bytes, at[FRAME_BACK]);
 		if (owner > OWNER_LAST)
 			return false;
-		/* Since 3.14 a frame that was left has no code object, but still a caller. */
+		/* Since 3.14 a frame that has returned lacks a code object, but has its caller. */
 		stack->is_torn |= owner < OWNER_ENTRY && !code;
 		if (owner >= OWNER_ENTRY || !code)
 			continue;

@@ -92,7 +92,7 @@ static bool is_nobody(const struct alive *alive)
 	return alive->is_near && kill(alive->pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Returns true if there is no process with this pid, or another one, or only a zombie. */
+/* Returns true if the pid belongs to no process, to another process, or to a zombie. */
 static bool is_surely_gone(const struct alive *alive)
 {
 	uint64_t ticks;
@@ -102,7 +102,7 @@ static bool is_surely_gone(const struct alive *alive)
 		return false;
 	if (is_nobody(alive))
 		return true;
-	/* /proc tells it only if it shows our PID namespace, so that pids mean the same there. */
+	/* Pids in /proc mean the same as ours only if /proc shows our PID namespace. */
 	if (alive->proc_pid != alive->pid || linked_number("/proc/self") != (uint64_t)getpid())
 		return false;
 	ticks = alive_start_ticks(alive->proc_pid);
@@ -117,9 +117,9 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 
 	if (alive->pidfd >= 0)
 		return poll(&waiting, 1, 0) == 0;
-	if (alive->is_found) /* found, but without a pidfd: an old kernel */
+	if (alive->is_found) /* by its pid, but an old kernel has no pidfd */
 		return is_shown(alive);
-	/* The lock does not show the end: it outlives the process while a reader has its memory. */
+	/* Asked before the lock, which outlives the process while a reader has its memory. */
 	if (is_nobody(alive))
 		return false;
 	locked = has_lock(alive);
@@ -134,7 +134,7 @@ bool alive_is_other(const struct alive *alive)
 {
 	struct process_stat stat;
 
-	/* An ending process loses the lock before it is gone, so look if it has memory, too. */
+	/* execve() releases the lock; so does an ending process, but it has no memory then. */
 	return alive->is_found && has_lock(alive) == 0 &&
 	       process_stat_read(alive->proc_pid, &stat) &&
 	       stat.start_ticks == alive->start_ticks && stat.has_memory;

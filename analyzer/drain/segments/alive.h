@@ -23,7 +23,7 @@ struct alive {
 	int fd;
 	/* -1: pidfd_open() failed, or `pid` means another process */
 	int pidfd;
-	/* the process's pid for system calls, and in /proc, from the header as first read */
+	/* the process's pids, as first read from the header: for system calls, and in /proc */
 	int32_t pid, proc_pid;
 	uint64_t start_ticks;
 	/* the process was found by its pid when the segment was opened */

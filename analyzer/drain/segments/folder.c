@@ -19,7 +19,7 @@
 
 #define MS	 UINT64_C(1000000)
 #define SCAN_MS  3000 /* pause between listings if the folder does not change */
-#define FRESH_MS 3000 /* a folder's time may miss changes that are this close together */
+#define FRESH_MS 3000 /* two changes so close may give a folder the same time */
 
 struct left {
 	char name[64];
@@ -104,7 +104,7 @@ bool folder_is_changed(const struct folder *folder)
 	return fstat(folder->fd, &status) == 0 && is_newer(folder, &status);
 }
 
-/* To list the folder in every round would be a third of the drain's work, so this says when. */
+/* Listing the folder in each round would be a third of the drain's work, so it is rarely due. */
 int folder_due(struct folder *folder)
 {
 	uint64_t now = now_ns();

@@ -27,7 +27,7 @@ struct folder {
 	int lost_rounds; /* gather.c: listings since the folder vanished from its path */
 };
 
-/* Locks a folder. `path` must outlive it. -EPERM: not ours; -EWOULDBLOCK: another drain's lock. */
+/* Opens and locks a folder; `path` must outlive it. -EPERM: not ours; -EWOULDBLOCK: locked. */
 int folder_lock(struct folder *folder, const char *path);
 
 /* Opens the folder without locking it. */

@@ -162,7 +162,7 @@ bool segment_poll(struct segment *segment, bool is_root_gone)
 		return false;
 	}
 	segment->dead = true;
-	/* A drain that started after the process's end does not know when that was. */
+	/* If the process had ended before this drain first looked, its end's time is unknown. */
 	if (segment->lived)
 		segment->gone_ns = now_ns();
 	segment->exit_status = alive_exit_status(&segment->alive);
@@ -214,7 +214,7 @@ static int read_events(struct segment *segment, size_t index, size_t count,
 	return r;
 }
 
-/* Starts anew with a damaged ring, which claims more records than it can hold. */
+/* Skips to the head of a damaged ring, one that claims more records than it can hold. */
 static void resynchronise(struct ring *ring)
 {
 	ring->lost_count++;
@@ -227,10 +227,10 @@ static int read_head(const struct segment *segment, size_t index, uint64_t *ret_
 		       slot_offset(index) + (off_t)offsetof(struct dlprof_slot, head));
 }
 
-/* Reads `far_from` after `head`: see dlprof/segment.h. */
+/* Reads `head`, then `far_from` (the order is explained in dlprof/segment.h). */
 static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count)
 {
-	static struct dlprof_slot slot; /* only the members before the rings are used */
+	static struct dlprof_slot slot; /* only its first SLOT_HEADER_BYTES are read and used */
 	struct ring *ring = &segment->rings[index];
 	int r = read_at(segment->fd, &slot, SLOT_HEADER_BYTES, slot_offset(index));
 
@@ -256,7 +256,7 @@ static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count
 	return 0;
 }
 
-/* Reads the owners of all slots. A slot that never had an owner need not be read. */
+/* Reads the owners of all slots, since a slot that never had an owner need not be read. */
 static int read_owners(struct segment *segment)
 {
 	uint32_t tids[DLPROF_SLOT_COUNT];
@@ -383,8 +383,8 @@ int segment_publish(struct segment *segment, bool free_slots)
 				return r;
 			ring->published = ring->release;
 		}
-		/* A thread that has ended writes no more, so its last record is below the head that
-		 * was just read. */
+		/* Frees the slot only if the head, read again after the thread's end, shows that
+		 * all its records are released. */
 		if (free_slots && !segment->dead && ring->tid && ring->release == ring->head &&
 		    !alive_has_thread(&segment->alive, ring->tid)) {
 			uint64_t head;
@@ -421,7 +421,7 @@ void segment_tell(struct segment *segment, int error, const char *where)
 	header->store_error = positive;
 	memset(header->stored_at, 0, sizeof(header->stored_at));
 	strcpy(header->stored_at, where);
-	/* The path comes first, so that whoever sees the error also finds the whole path. */
+	/* The path is written before the error, so that a process that sees the error finds it. */
 	write_at(segment->fd, header->stored_at, sizeof(header->stored_at),
 		 (off_t)offsetof(struct dlprof_header, stored_at));
 	write_at(segment->fd, &positive, sizeof(positive),

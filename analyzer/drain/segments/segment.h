@@ -18,7 +18,7 @@ struct ring {
 	uint32_t tid; /* the ring's thread; 0: it has ended, or there was none */
 	bool used;    /* the ring has, or had, a thread */
 	uint64_t read;
-	uint64_t release; /* position: the process may overwrite all records before it */
+	uint64_t release; /* the process may overwrite all records before this position */
 	uint64_t published; /* the `release` that was last written to the file (`tail`) */
 	uint64_t lost_count;
 	uint64_t head;
@@ -38,7 +38,7 @@ static inline bool life_is(const struct life *one, const struct life *other)
 	return one->pid == other->pid && one->begun_ns == other->begun_ns;
 }
 
-/* A segment of a process. Only the file that its comment names uses an inner struct. */
+/* A segment of a process. An inner struct is used only by the file named in its comment. */
 struct segment {
 	char name[64];
 	int fd;
@@ -70,10 +70,10 @@ struct segment {
 		bool folded;
 		uint64_t unlisted[2]; /* counts of segment_read_unlisted() */
 	} totals;
-	struct { /* modules/hidden.c: when to scan the process's modules again */
+	struct { /* modules/hidden.c: time and pause of the next scan of the process's modules */
 		uint64_t at_ns, wait_ns;
 	} look;
-	uint8_t stack_tries[DLPROF_STACK_COUNT]; /* modules/stacks.c: vain searches for a record */
+	uint8_t stack_tries[DLPROF_STACK_COUNT]; /* modules/stacks.c: failed attempts, by stack */
 	uint64_t beat_ns;
 	struct dlprof_header *header;
 	struct ring rings[DLPROF_SLOT_COUNT];

@@ -51,7 +51,7 @@ bool trust_is_own(const struct stat *status)
 	return status->st_uid == geteuid() || status->st_uid == 0;
 }
 
-/* Returns true for our folders: a set-group-ID bit, which is inherited, is harmless. */
+/* Returns true for our folders. They may have a set-group-ID bit, which folders inherit. */
 static bool is_folder(const struct stat *status)
 {
 	return S_ISDIR(status->st_mode) && trust_is_own(status) &&
@@ -59,8 +59,8 @@ static bool is_folder(const struct stat *status)
 }
 
 /*
- * Returns true if the file's other name is its unfinished one: its process renames it by a link,
- * and has not removed the old name yet.
+ * Returns true if the file also has its unfinished name: its process gives a finished file a second
+ * name by link(), and then removes the unfinished one.
  */
 static bool is_being_named(int folder, const char *name, const struct stat *status)
 {
@@ -77,7 +77,7 @@ static bool is_being_named(int folder, const char *name, const struct stat *stat
 	       other.st_dev == status->st_dev && other.st_ino == status->st_ino;
 }
 
-/* Accepts a file with one name: a second may be somebody else's, unless it is being renamed. */
+/* Accepts a file with one name only: a second name may be somebody else's, if not unfinished. */
 static bool is_file(int folder, const char *name, const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && trust_is_own(status) &&
@@ -123,7 +123,7 @@ int trust_open_file(int folder, const char *name, int flags)
 	bool is_ours = false;
 	int fd;
 
-	/* If its process removes the unfinished name within a check, only a second check passes. */
+	/* The process may remove the unfinished name during the first check: then check again. */
 	for (int look = 0; !is_ours && look < 2; look++) {
 		if (fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) < 0)
 			return -errno;
