@@ -20,7 +20,7 @@ struct batch_series;
 struct outline_row {
 	char *cells[OUTLINE_CELLS]; /* in an item: label, text, and optionally a text below it */
 	size_t count;
-	double share; /* share of the block's bar, or length of its own bar; NAN: no bar */
+	double share; /* row's share of the block's bar, or length of its own bar; NAN: no bar */
 	int part;     /* part of the bar: an enum account_part; ACCOUNT_PART_MAX: the steps */
 	enum page_color tone;
 	const char *sign; /* sign before the cell `signed_cell` in HTML pages; NULL: none */
@@ -61,7 +61,7 @@ __attribute__((format(printf, 2, 3))) void outline_title(struct outline *outline
 							 const char *format, ...);
 void outline_strip(struct outline *outline, const struct batch_series *series, const float *waits);
 void outline_row(struct outline *outline, enum page_color tone);
-void outline_sign(struct outline *outline, const char *sign); /* for the next cell */
+void outline_sign(struct outline *outline, const char *sign); /* before the next cell */
 void outline_share(struct outline *outline, double share, int part);
 __attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline, const char *format,
 							...);
@@ -72,7 +72,7 @@ __attribute__((sentinel)) void outline_cells(struct outline *outline, ...);
 #define outline_item(outline, label, ...)                                                          \
 	(outline_cells(outline, label, NULL), outline_cell(outline, __VA_ARGS__))
 
-/* Adds a row with a time, its share of `whole_ns` (NAN: none), and an explanation. */
+/* Adds rows to a table headed OUTLINE_PARTS: a time, its share of `whole_ns` (NAN: none), words. */
 extern const char *const OUTLINE_PARTS[];
 void outline_time(struct outline *outline, const char *label, double ns, double whole_ns);
 #define outline_part(outline, label, ns, whole_ns, ...)                                            \

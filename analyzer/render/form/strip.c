@@ -7,7 +7,7 @@
 #include "render/form/units.h"
 
 #define INDENT     2
-#define MOST_LINES 4 /* longer runs are drawn in groups, shorter ones with a cell for each batch */
+#define MOST_LINES 4 /* most lines with a cell for each batch; longer runs get one line of groups */
 
 static const struct level {
 	double below;
@@ -109,7 +109,7 @@ void strip_line(const struct page *page, const struct batch_series *series, cons
 		begin = busiest(series, waits, cells) / period * period;
 		end = begin + cells;
 	}
-	/* Batches at the end whose times are unknown would be blanks. */
+	/* Leaves out batches at the end whose times are unknown, which would be blanks. */
 	while (end > begin && !judge(series, waits, end - 1, end))
 		end--;
 	put_cells(page, series, waits, begin, end, end - begin < cells ? end - begin : cells);

@@ -15,7 +15,7 @@
 #include "store/run/query.h"
 
 #define GATE_WORDS            900
-#define GATE_MOST_ANNOTATIONS 5   /* GitHub shows ten for a step, of all its programs together */
+#define GATE_MOST_ANNOTATIONS 5   /* GitHub shows ten a step, and the step may run other programs */
 
 struct gate_run {
 	char *path;
@@ -41,7 +41,7 @@ struct gate_report {
 	const struct gate_run *baselines; /* the oldest first */
 	size_t baseline_count;
 	enum gate_outcome
-		outcome; /* worst outcome; INCONCLUSIVE even if the user lets that pass */
+		outcome; /* worst of all; GATE_INCONCLUSIVE also if the user lets that pass */
 	int status;
 	bool has_change;
 	struct gate_change change;
@@ -54,7 +54,7 @@ const char *gate_found_words(const struct gate_item *item, char *text);
 const char *gate_reason_words(const struct gate_report *report, const struct gate_item *item,
 			      char *text);
 const char *gate_why_words(const struct gate_report *report, char *text);
-/* Returns the gravest assertion, the first of several; NULL: there is no assertion. */
+/* Returns the assertion with the gravest outcome (of equal ones the first); NULL: there is none. */
 const struct gate_item *gate_first_item(const struct gate_report *report);
 /* Writes why the run cannot be judged; "" if it can. */
 const char *gate_unfit_words(const struct gate_run *run, char *text);

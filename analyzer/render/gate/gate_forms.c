@@ -110,7 +110,7 @@ static void junit_case(const struct gate_report *report, const struct gate_item 
 	const char *element = elements[grade_of(item)];
 	char text[GATE_WORDS];
 
-	/* A warning whose assertion fails counts as passed; it is listed after the cases. */
+	/* An assertion that fails, but only warns, is a passed case, and listed after the cases. */
 	if (!element && item->result.outcome == GATE_INCONCLUSIVE)
 		element = "skipped";
 	fputs("    <testcase classname=\"dlprof.gate\"", out);

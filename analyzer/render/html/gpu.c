@@ -20,7 +20,7 @@ static const char *part_words(int part)
 	return part == NOT_KNOWN ? "idle, and why is not known" : gpu_gap_words((enum gpu_gap)part);
 }
 
-/* Returns the time of a part. A rest below a thousandth of the steps is due to rounding: 0. */
+/* Returns a part's time; 0 for a rest below a thousandth of the steps, which is due to rounding. */
 static double part_ns(const double *gap_ns, double step_ns, double busy_ns, int part)
 {
 	double rest_ns = step_ns - busy_ns;

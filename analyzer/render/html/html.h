@@ -22,7 +22,7 @@
 struct html_window {
 	size_t begin;
 	size_t count;
-	/* batches behind the window that may be loaded within it, and are delivered later */
+	/* batches delivered after the window that workers may load while the window lasts */
 	size_t ahead;
 	struct batch_record *rows;
 	size_t row_count;

@@ -238,7 +238,7 @@ static void put_window(struct html *html, const struct html_window *window, cons
 	put_rows(html, window);
 }
 
-/* Says if a load was recorded, which imported runs and runs without patches lack. */
+/* Returns true if loads were recorded; imported runs, and runs without patches, have none. */
 static bool has_loads(const struct html_input *input)
 {
 	for (size_t i = 0; i < input->window_count; i++)

@@ -31,7 +31,7 @@ static double transform_ns(const struct report *report)
 	return ns / (double)inside->loads.count;
 }
 
-/* Adds the stages after a load to `n` stages. Returns the number of all. */
+/* Appends the stages that follow a load to the `n` stages in `ret`. Returns their new number. */
 static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 {
 	const struct report *report = html->report;

@@ -34,7 +34,7 @@ static double evidence(const struct period *period, size_t batches)
 	return fmax(0, -(double)period->log_p_of[batches] / log(10));
 }
 
-/* Returns the longest period to show, beyond the found one and four times the workers. */
+/* Returns the longest period to show: if tested, beyond 4 x workers and 2 x the found period. */
 static size_t last_shown(const struct period *period, int32_t workers)
 {
 	size_t last = PERIOD_MOST, wanted = FEWEST_SHOWN;
@@ -162,7 +162,7 @@ static int collect(const struct batch_series *s, const float *values, size_t mod
 	}
 	for (size_t i = 0; i < modulus; i++)
 		ret->mean_ns[i] /= (double)ret->counts[i];
-	/* In this order, every k-th dot is a fair sample, and the longest come last. */
+	/* Sorted by length, each k-th dot makes a fair sample, and quantiles can be looked up. */
 	qsort(ret->dots, ret->count, sizeof(*ret->dots), by_length);
 	if (ret->count)
 		ret->most_ns =

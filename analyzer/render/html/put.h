@@ -103,7 +103,7 @@ struct figure_part {
 void figure_balance(struct html *html, const struct figure_part *parts, size_t count,
 		    const char *title, const char *description);
 
-/* Sorts `values`, and returns a top for their scale that nearly all of them are below. */
+/* Sorts `values`, and returns the upper end of a scale that nearly all values are below. */
 double figure_scale(double *values, size_t count);
 #define FIGURE_SCALE_WORDS "What is longer than the scale ends at its top."
 

@@ -44,7 +44,7 @@ function readBars(packed, count) {
 	})).filter(bar => bar.wait >= 0 && bar.compute >= 0);
 }
 
-/* Returns the top of the scale: above all means, and above nearly all longest batches. */
+/* Returns the end of the scale: above all bars' means, and above nearly all longest batches. */
 function scaleOf(bars) {
 	const most = bars.map(bar => bar.most).sort((a, b) => a - b);
 	const means = bars.map(bar => bar.end - bar.begin > 1 ? bar.wait + bar.compute : 0);
@@ -66,7 +66,7 @@ function readSeries(packed) {
 	return {count: packed.count, raw: raw, buckets: buckets};
 }
 
-/* Divides batches [from, to) into stretches; each has one time of waiting and one of computing. */
+/* Returns batches [from, to) as stretches, each with mean times: single batches, or buckets. */
 function stretches(series, from, to) {
 	const found = [];
 	const whole = series.raw.find(part => part.begin <= from && part.begin + part.count >= to);

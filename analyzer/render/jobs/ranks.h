@@ -44,7 +44,7 @@ const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *te
 
 size_t ranks_without_loader(const struct ranks *ranks);
 
-/* Return true if a rank is in the group (-1: in any), or is a culprit of it. */
+/* Return true if a rank is in the group (-1: in any group), or if it is a culprit there. */
 typedef bool ranks_filter(const struct rank_blame *blame, int group);
 ranks_filter ranks_is_in_group, ranks_is_culprit;
 
@@ -66,7 +66,7 @@ size_t ranks_worst(const struct ranks *ranks);
 #define RANKS_MOST_ROWS 16
 void ranks_order(const struct ranks *ranks, size_t *ret);
 
-/* Writes reason `which` to doubt what is said of the job. Returns false if it does not apply. */
+/* Writes reason number `which` to doubt the job's figures. False: that reason does not apply. */
 #define RANKS_DOUBT  300
 #define RANKS_DOUBTS 3
 bool ranks_doubt(const struct ranks *ranks, size_t which, char text[RANKS_DOUBT]);

@@ -101,7 +101,7 @@ void advise_patterns(const struct report *report, struct outline *o)
 	say_period(report, o, steps, &d->compute);
 	say_timer(o, steps, &d->compute, &d->compute_timer);
 	say_period(report, o, "long loads", &d->load);
-	/* A log may have only the times of steps. */
+	/* Of an imported log with step times only, no more than this can be told. */
 	if (d->steps_only && d->compute.large_count)
 		outline_item(o, "Long steps",
 			     "%zu of %zu steps take much longer than the others, %s more in all. "

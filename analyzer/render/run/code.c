@@ -48,7 +48,7 @@ static const char *find_script(const char *command, size_t *ret_length)
 	return command;
 }
 
-/* Finds the program's folder: the script's whole path without the end that the user typed. */
+/* Finds the program's folder: the path of a frame that ends in the script as typed, without it. */
 static void find_root(struct code_names *names, const char *script, size_t length)
 {
 	const char *name = length ? memrchr(script, '/', length) : NULL;
@@ -75,7 +75,7 @@ static void find_root(struct code_names *names, const char *script, size_t lengt
 	}
 }
 
-/* Compares paths from their ends; "/" is the least character. */
+/* Compares paths from the last character to the first; "/" sorts before all others. */
 static int by_end(const void *a, const void *b)
 {
 	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
@@ -317,7 +317,7 @@ static void add_line_words(const struct report *report, const struct line_named 
 		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
 		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error),
 		    named->is_holder ? GROUPS[named->group].all : GROUPS[named->group].one);
-	/* In steps, this may be the loop over batches, whose share is large anyway. */
+	/* In steps, the function may be that of the loop over batches: its share is no news. */
 	if (named->group != LINE_STEPS &&
 	    named->line->of_function >= SPREAD * named->line->share)
 		page_append(text, size, ", the whole function %s",

@@ -14,13 +14,13 @@ struct code_names {
 	size_t file_count;
 };
 
-/* Prepares naming places in code. `command` may be NULL. Without memory, names are less exact. */
+/* Prepares code_place(). `command` may be NULL. If memory runs out, names may be ambiguous. */
 struct code_names code_names(const struct line_samples *samples, const char *command);
 void code_names_done(struct code_names *names);
 
 /*
- * Writes "train.py:12". The path is relative to the folder of the program or of a library. Else it
- * has as few folders as tell files apart.
+ * Writes "train.py:12". The path is relative to the folder of the program or of a library. Paths
+ * elsewhere keep only as many of their last folders as tell the files apart.
  */
 const char *code_place(const struct code_names *names, uint32_t frame, char *buffer);
 #define CODE_PLACE(names, frame) code_place(names, frame, (char[CODE_WORDS]){0})
@@ -34,12 +34,12 @@ struct report;
 void code_outline(const struct report *report, struct outline *outline);
 
 /*
- * Appends "collate, train.py:12, takes 80 % (± 4) of a load". Returns false for a part of a run,
- * and if no line can be named beside the cause.
+ * Appends "collate, train.py:12, takes 80 % (± 4) of a load", of the line that fits the cause.
+ * Returns false if there is none, or if only a part of the run is reported.
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
 
-/* Appends the same about a group's first line, if that has more than 10 % beyond its error. */
+/* Appends such words about a group's largest line whose share, minus its error, is 10 % or more. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 struct code_line {

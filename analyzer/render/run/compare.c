@@ -25,7 +25,7 @@ static const struct {
 	[COMPARE_SLOWER] = {"SLOWER", PAGE_RED, "the change makes it slower"},
 };
 
-/* JSON keeps older names. */
+/* the rows' names for people; those in JSON are older and must stay */
 static const char *const LABELS[COMPARE_ROWS] = {
 #define X(id, name, label) label,
 	COMPARE_ROWS_LIST(X)

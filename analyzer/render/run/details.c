@@ -95,7 +95,7 @@ static void add_waits(const struct report *report, struct outline *o)
 	if (!report->series.compute_ns)
 		outline_item(o, "Steps", "not observed");
 	add_quantiles(o, "Waits", f->wait_p50_ns, f->wait_p99_ns);
-	/* With an iterator for each batch, the loop's work comes after the epoch's end. */
+	/* If the loop makes an iterator for each batch, steps lie between two epochs. */
 	if (f->epoch_count == f->batch_count && f->compute_all_ns < f->account.step_ns / 2)
 		outline_item(o, "Steps", "%s in the mean, mostly between one iterator and the next",
 			     UNITS_TIME(f->account.step_ns / (double)f->batch_count));

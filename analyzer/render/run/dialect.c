@@ -22,7 +22,7 @@ static const struct dialect dialects[] = {
 	{"", OPTION_ALL, false, false, FACTOR},
 };
 
-/* Of programs with marks, only the demo's workers are known. */
+/* dlprof's demo: of all programs that mark batches, only its number of workers is known. */
 static const struct dialect of_demo = {"marks", 0, false, false, FACTOR};
 
 static const char *kind_of(const struct loader_info *loader)

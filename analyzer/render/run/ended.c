@@ -66,7 +66,7 @@ bool ended_workers(const struct run_info *run, char *text, size_t size)
 	char name[24];
 
 	*text = '\0';
-	/* It is no news that a worker was killed if dlprof ended the program, or all was killed. */
+	/* Says nothing if dlprof ended the program, or if the main process was killed, too. */
 	if (is_all || run->stop_after > 0 || !by || run->killed_count < 1 ||
 	    run->killed_worker == UNKNOWN)
 		return false;

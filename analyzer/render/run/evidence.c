@@ -12,7 +12,7 @@
 
 #define MOST_NAMED     4
 #define ETA_SERIOUS    0.9
-#define MOST_KERNELS   1e15 /* more are from a damaged file */
+#define MOST_KERNELS   1e15 /* a file with more kernels is damaged */
 #define LONG_STEP      0.1
 #define LONG_STEPS 1.2
 #define OTHERWISE      1.25
@@ -226,7 +226,7 @@ static void add_holder(const struct report *report, char *text, size_t size)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
 
-	/* A thread without a name of its own has its program's name. */
+	/* "python" is the program's name: the thread has no name of its own. */
 	if (r->holder.cpu_ns > 0)
 		page_append(text, size, " %s%.16s used %s of CPU%s",
 			    strncmp(r->holder.name, "python", 6) == 0 ? "It" : "Thread ",
@@ -519,7 +519,7 @@ void evidence_add(const struct report *report, char *text, size_t size)
 	add_calm(report, text, size);
 	while (wait < d->cause_count && lines_is_pause(d->causes[wait].cause))
 		wait++;
-	/* The first cause is a pause in steps, but the verdict is about waiting. */
+	/* The verdict is on waiting: after a pause in steps, also names the cause of waiting. */
 	if (wait > 0 && wait < d->cause_count)
 		page_append(text, size,
 			    " That is time of steps; most of the waiting is %s, %s of the time.",

@@ -15,9 +15,9 @@
 #define WORTH_SAYING 0.001
 
 /*
- * From this version of CUPTI on, with a driver of CUDA 13.3 or newer, the first subscriber
- * decides. If it uses the old interface, as dlprof does, CUPTI refuses subscribers that use the
- * new interface (cupti.h of CUDA 13.3).
+ * From this version of CUPTI on, with a driver of CUDA 13.3 or newer, all subscribers must use the
+ * interface of the first one. dlprof uses the old interface, so programs that subscribe through the
+ * new one after dlprof are refused (cupti.h of CUDA 13.3).
  */
 #define CUPTI_SECOND_INTERFACE 130300
 

@@ -39,7 +39,7 @@ void advise_patterns(const struct report *report, struct outline *outline);
 void advise_predictions(const struct report *report, struct outline *outline);
 bool advise_is_of_number(int id);
 
-/* Returns how --set changed samples, for the loader whose samples change most. */
+/* Returns how --set changes which samples come when: for the loader where it changes most. */
 enum same screen_set_same(const struct report *report);
 
 void gpu_outline(const struct report *report, struct outline *outline);
@@ -54,9 +54,9 @@ const char *gpu_clock(const struct report *report);
 
 void evidence_add(const struct report *report, char *text, size_t size);
 const char *evidence_line(const struct report *report);
-/* Appends what the verdict would be without one long step. False: that changes little. */
+/* Appends what the verdict would be without the longest step. False: this changes little. */
 bool evidence_add_step(const struct report *report, char *text, size_t size);
-/* Returns "the training", or "this loop" beside other loaders. */
+/* Returns who waits: "the training", or "this loop" if the thread has other loaders, too. */
 const char *evidence_taker(const struct report *report);
 
 #define REMEDY_WORDS 320
@@ -72,7 +72,7 @@ void step_outline(const struct report *report, struct outline *outline);
 
 void stages_add_evidence(const struct report *report, char *text, size_t size);
 
-/* Append words about a pipeline's stages. False: those of remedies.def are right, too. */
+/* Append a remedy in words for this pipeline's stages. False: the words of remedies.def fit. */
 bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size);
 bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size);
 
@@ -107,7 +107,7 @@ bool dialect_is_threads(const struct loader_info *loader);
 /* Returns true for accelerate's dispatcher of several ranks: rank 0 loads the batches of all. */
 bool dialect_is_dispatcher(const struct loader_info *loader);
 
-/* Append words for this loader's library. False: those for PyTorch are right, too. */
+/* Append a remedy in words for this loader's library. False: the words for PyTorch fit. */
 bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
 		      size_t size);
 bool dialect_add_how(const struct report *report, const struct advice *advice, char *text,
@@ -123,7 +123,7 @@ struct share_part {
 	int64_t units; /* its share in percent, or in tenths of a percent (shares_divide()) */
 };
 
-/* Divides the time; the steps come last. *ret_whole is 100, or 1000 if the ratio is below 10 %. */
+/* Divides the time, steps last. *ret_whole, the sum of units: 100, or 1000 if waits are < 10 %. */
 size_t shares_divide(const struct account *account, struct share_part ret[SHARES_MOST],
 		     int64_t *ret_whole);
 

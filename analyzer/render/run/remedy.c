@@ -15,7 +15,7 @@
 
 /*
  * What to say if a decoder of this format takes most of the loads' decoding. `less`: how to read
- * less. `line`, `how`: how to decode less. `again`, `fewer`: the same if most decoding is in vain.
+ * less. `line`, `how`: how to decode less. `again`, `fewer` replace them if most pixels are unused.
  */
 struct medium {
 	const char *format, *less, *line, *how, *again, *fewer;
@@ -71,7 +71,7 @@ static const struct medium *medium_of(const struct inside *inside)
 	return NULL;
 }
 
-/* Judges by the file that the loads read for longest. Returns NULL if its format is not known. */
+/* Returns how to read less of the file that is read for longest; NULL: nothing for its format. */
 static const char *less_of_format(const struct inside *inside, bool is_inflated)
 {
 	const struct tally *file = inside->files.count ? &inside->files.items[0] : NULL;
@@ -99,7 +99,7 @@ static const char *reopened_file(const struct report *report)
 	for (size_t i = 0; i < files->count; i++)
 		if (!most || files->items[i].count > most->count)
 			most = &files->items[i];
-	/* Loads that wait for a server make its client anew, whatever they open for that. */
+	/* If loads wait for a server, they open the file as they make the server's client anew. */
 	if (!most || !(r->facts->reopens_per_sample >= GROUNDS_REOPENED) ||
 	    (double)most->count < GROUNDS_REOPENED * report->totals.samples ||
 	    r->asked_share >= GROUNDS_OUTSIDE)
@@ -212,7 +212,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* Names the line with most of a group's time. False: there is none, or "Why" names it already. */
+/* Names the line of code with most of a group's time. False: no such line, or "Why" names it. */
 static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
 	struct line_named named;
@@ -256,7 +256,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 {
 	const int32_t workers = workers_of(report, advice);
 	const struct whatif *whatif = &report->diagnosis.whatif;
-	/* The first worker gains even if storage is shared: it loads beside the steps. */
+	/* A first worker gains even if what loads wait for is shared: it loads beside the steps. */
 	const bool may_be_shared = advice->id != ADVICE_USE_FEWER_WORKERS && advice->whatif >= 0 &&
 				   whatif->setups[WHATIF_BASELINE].workers > 0 &&
 				   whatif->outside_share >= WHATIF_OUTSIDE;

@@ -21,7 +21,7 @@ struct doing; /* defined in store/run/lines.h */
 
 #define INSIDE_MOST_SLOW 8
 
-/* What happened inside the run's loads: in all of them, even if a part of the run is judged. */
+/* What happened inside the run's loads. All loads count, even if a part of the run is judged. */
 struct inside {
 	struct tally_loads loads;
 	struct tally_list steps, decoders, samples, files, folders;
@@ -38,7 +38,7 @@ struct report {
 	int64_t missing_count;      /* records of which the drain could not make rows */
 	struct batch_filter filter;
 	struct run_info run;
-	struct loader_info *loaders; /* the one with the most time comes first */
+	struct loader_info *loaders; /* the loader with the most time comes first */
 	size_t loader_count;
 	const struct loader_info *loader; /* the judged one of `loaders`; NULL: the run has none */
 	struct batch_series series;
@@ -65,8 +65,8 @@ struct report {
 };
 
 /*
- * Returns the time from the start of the run to the end of its main process or, if that is unknown
- * or a batch came later, of the run. NAN: unknown.
+ * Returns the time from the run's start to the end of its main process. The end of the run counts
+ * instead if the process's end is unknown, or a batch came later. NAN: unknown.
  */
 static inline double report_duration_ns(const struct report *report)
 {

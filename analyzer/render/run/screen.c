@@ -44,7 +44,7 @@ void screen_program(const char *command, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
 }
 
-/* Returns the number of batches in the account: of one loader, or of all of its thread. */
+/* Returns how many batches the account covers: those of one loader, or of the loader's thread. */
 static int64_t batch_count(const struct report *report)
 {
 	const struct finding *f = &report->finding;
@@ -108,7 +108,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 	}
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
 		outline_cell(o, "%s", verdict_sentence(sentence, clock, f->stall_ratio));
-		/* The row should stay one line, as a longer screen loses other rows. */
+		/* The words fit one line: a second line would push other rows off the screen. */
 		if (f->starved && f->gain_alone > f->gain_max)
 			page_append(below, sizeof(below),
 				    "With ideal input it would run %s to %s as fast",
@@ -289,12 +289,12 @@ static void add_why(const struct report *report, struct outline *o)
 static void add_warning(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	/* If no load was observed, the cause says so. */
+	/* share of loads that were not seen; 0 if none was seen, which the cause says */
 	double unseen = f->batch_count && report->totals.load_count > 0
 				? 1 - (double)report->totals.load_count / (double)f->batch_count
 				: 0;
 	const char *missing = report->run.patch_missing;
-	size_t said = f->is_doubtful; /* the verdict has already said the first note */
+	size_t said = f->is_doubtful; /* number of notes that the verdict has said already */
 	char text[400] = "";
 
 	if (f->lost_share > LOSS_SERIOUS)

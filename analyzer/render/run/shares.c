@@ -33,7 +33,7 @@ static size_t find_parts(const struct account *a, struct share_part ret[SHARES_M
 	return n;
 }
 
-/* Rounds the parts so that their sum is right: those with the largest remainders are rounded up. */
+/* Rounds the parts such that they add up to `all`: the largest remainders are rounded up. */
 static void share_out(struct share_part *parts, size_t count, double units_per_ns, int64_t all)
 {
 	int64_t left = all;

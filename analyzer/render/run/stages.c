@@ -53,7 +53,7 @@ static void add_lead(const struct report *report, char *text, size_t size)
 
 static void add_calls(const struct stage_finding *f, bool is_autotuned, char *text, size_t size)
 {
-	/* Below 1, other work (an epoch's start) took the stage's time. */
+	/* If less than one call ran on average, other work (an epoch's start) took the time. */
 	const bool is_busy = f->at_once >= 1;
 
 	if (f->asked == 1)
@@ -98,7 +98,7 @@ static void add_dali(const struct report *report, char *text, size_t size)
 			    UNITS_TIME(f->each_ns));
 }
 
-/* Appends why a cache never serves. */
+/* Appends why a cache's elements are never used a second time. */
 static void add_cache(const struct report *report, char *text, size_t size)
 {
 	const struct stage_work *cache = at(report, report->diagnosis.stages.cache);
@@ -304,7 +304,7 @@ double stages_share(const struct report *report, const struct stage_work *stage)
 	return stage->own_ns / kernel_ns;
 }
 
-/* Returns a kernel's share of the time of all kernels and of `lead`; 0 if it is within `lead`. */
+/* Returns a kernel's share of the time of all kernels plus `lead`; 0 if `lead` runs the kernel. */
 static double share_beside(const struct report *report, const struct stage_work *kernel)
 {
 	const struct stage_work *lead = lead_of(report);
@@ -355,7 +355,7 @@ void stages_outline_line(const struct report *report, struct outline *o)
 			continue;
 		page_append(text, sizeof(text), "%s%s holds %.2g", *text ? "; " : "", stage->name,
 			    stage->queue);
-		/* The size of an autotuned queue changes, and what is known is its first one. */
+		/* The size of an autotuned queue changes, and only the first size is known. */
 		if (stage->capacity > 0 && !stage->is_autotuned)
 			page_append(text, sizeof(text), " of %" PRId32, stage->capacity);
 		page_append(text, sizeof(text), " when asked");

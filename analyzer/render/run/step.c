@@ -20,7 +20,7 @@ static const struct {
 	[STEP_AFTER] = {"after", "all else: metrics, logging, between epochs"},
 };
 
-/* Returns what a part is. If no optimizer was observed, its time is in STEP_AFTER. */
+/* Returns words for a step's part. STEP_AFTER includes an optimizer that was not observed. */
 static const char *note_of(const struct step_parts *parts, enum step_part part)
 {
 	if (part == STEP_AFTER && !parts->has_optimizer)

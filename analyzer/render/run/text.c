@@ -22,8 +22,8 @@
 struct fit {
 	/* Number of printed blank lines before "Why", "Next", "Waits" and "More". */
 	int blanks;
-	/* What is printed beside the first remedy. 1: the second; 2: and how to follow it; 3: and
-	 * the third; 4: and how to follow that. 0: nothing. */
+	/* Printed besides the first remedy. 0: nothing; 1: the second one; 2: also how to follow
+	 * the second; 3: also the third; 4: also how to follow the third. */
 	int steps;
 	size_t load_rows; /* rows above "Why": the first has a load's parts, the second a step's */
 	bool has_line;
@@ -31,7 +31,7 @@ struct fit {
 #define FIT_BLANKS 4
 #define FIT_STEPS  4
 #define FIT_LOAD   SIZE_MAX
-#define FIT_CALM   2 /* so many blank lines stay as long as remedies can be shortened instead */
+#define FIT_CALM   2 /* blank lines that are kept as long as remedies can be shortened instead */
 
 static const char *part_glyph(const struct page *page, int part)
 {
@@ -270,7 +270,7 @@ static int fit_screen(const struct report *report, const struct outline *outline
 			*ret_steps = fit.steps;
 			r = try_screen(report, outline, page, &fit, false);
 		}
-	/* A second step is more important than blank lines. */
+	/* The second remedy is more important than the last blank lines. */
 	for (fit.steps = 1; r == 0 && fit.steps >= 0; fit.steps--)
 		for (fit.blanks = FIT_CALM - 1; r == 0 && fit.blanks >= 0; fit.blanks--) {
 			*ret_steps = fit.steps;
