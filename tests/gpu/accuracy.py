@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dlprof says of a training on this GPU, against torch.profiler, CUDA events and the script.
+"""Compares what dlprof says of a training on this GPU with torch.profiler, CUDA events and the script's clock.
 
-usage: accuracy.py [CASE...] [--cpu]. Four minutes. --cpu: no GPU; only that the scripts run.
+usage: accuracy.py [CASE...] [--cpu]. Takes four minutes. --cpu: without a GPU, shows only that the scripts run.
 """
 import json
 import os
@@ -23,12 +23,12 @@ CASES = {
 }
 PROFILED = (100, 140)
 STEPS = 200
-# Eight batches may be queued when a load stalls: the stall must outlast them, or nothing is measured.
+# Eight batches may be queued when a load stalls. A shorter stall than their steps would cause no wait.
 STALL_MS, SEEN_MS = 300, 40
 
 
 def train(plan, preload=True, runner=(), **changes):
-    """(steps, database or None, status, seconds) of one run of training.py, under another program if asked."""
+    """Runs training.py once, under the command `runner`. Returns (steps, database, exit status, seconds)."""
     folder = scratch()
     database = os.path.join(folder, "run.db")
     plan = dict(dict(steps=STEPS, stall_ms=STALL_MS), **plan)
@@ -49,7 +49,7 @@ def gpu_steps(database):
 
 
 def traced_busy(path):
-    """Union of kernels of torch.profiler's trace, how many there are, and how many operations of the GPU."""
+    """Returns of a trace by torch.profiler: ns in which kernels ran, number of kernels, of all GPU operations."""
     with open(path) as file:
         events = json.load(file)
     if isinstance(events, dict):  # a torch without kineto writes a bare list
@@ -88,7 +88,7 @@ def check_case(table, name):
     idle = median([row["gpu_idle_wait_ns"] for row in stalls])
     host = median([s["fetched"] - s["begin"] for s, row in warm if s["step"] % every == every - 1])
     wrong = abs(idle - host) if idle is not None and host else None
-    # Nothing is queued when item() has returned: the GPU idles while the host waits.
+    # item() has emptied the GPU's queue, so the GPU idles as long as the script waits for the batch.
     table.row(name + ": idle in an injected stall, off the script's wait by",
               "{:.2f} ms of {:.1f}".format((wrong or 0) / 1e6, (host or 0) / 1e6),
               "<= 1 ms or 3 %, of {} ms or more".format(SEEN_MS),
@@ -101,7 +101,7 @@ def check_case(table, name):
 
 
 def check_profiler(table, name, plan, ours):
-    """The same seed under torch.profiler alone: kernels and their union, over the same steps."""
+    """Runs the training again with the same seed under torch.profiler alone, and compares kernels and busy time."""
     trace = os.path.join(scratch(), "trace.json")
     _, _, status, _ = train(dict(plan, profile=PROFILED, trace=trace), preload=False)
     if status or not os.path.exists(trace):

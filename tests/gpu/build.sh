@@ -11,14 +11,14 @@ command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || {
 	echo "build.sh: the kernels need nvcc: install the CUDA toolkit" >&2
 	exit 1
 }
-# Static where it can be: the other machine may have no libsqlite3. Call stacks are left out.
+# Link statically where possible: the other machine may have no libsqlite3. Call stacks are left out.
 [ -f "$build/build.ninja" ] ||
 	meson setup "$build" "$root" --prefer-static -Dstacks=disabled
 files="shim/libdlprof.so analyzer/dlprof analyzer/dlprof-drain analyzer/dlprof-report tests/gpu/probe
 	tests/gpu/spin.fatbin tests/fakes/libclient.so"
 ninja -C "$build" $files
 mkdir -p "$build/lib"
-# What is still linked dynamically and is no part of libc.
+# Carry the libraries that are still linked dynamically and are no part of libc.
 for program in analyzer/dlprof analyzer/dlprof-drain analyzer/dlprof-report; do
 	ldd "$build/$program" | awk '$3 ~ /^\// && $1 !~ /^(libc|libm|libpthread|libdl|librt)\.so/ { print $3 }'
 done | sort -u | while read -r library; do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dlprof costs on a GPU, beside torch.profiler and nsys: rounds of runs that take turns. Five minutes.
+"""Measures what dlprof costs on a GPU, beside torch.profiler and nsys, in rounds of runs that take turns.
 
-usage: cost.py [WORKLOAD...] [--double] [--cpu]. The launch-bound one is published whatever it is; the gate is the
-default level on the trainings. The order is that of their worth: what there is no time for is left.
+usage: cost.py [WORKLOAD...] [--double] [--cpu]. Takes five minutes. Only the default level on the two trainings has
+a limit; the launch-bound cost is published whatever it is. The most important workloads come first.
 """
 import importlib.util
 import json
@@ -21,13 +21,13 @@ OTHERS = "torch.profiler", "nsys"
 
 
 def launches(level):
-    """Nanoseconds that the host spends on a launch."""
+    """Returns the ns that the host spends on a launch."""
     lines = probe("launches", 10000 if DOUBLE else 200000, **under(level))
     return float([w for w in lines if w[0] == "launches"][0][3])
 
 
 def long_kernels(level):
-    """Nanoseconds from the first launch to the last end: does a kernel take longer when traced?"""
+    """Returns the ns from the first launch to the last kernel's end, which shows if traced kernels take longer."""
     words = [w for w in probe("storm", 2000 if DOUBLE else 20000, 50, 0, **under(level))
              if w[0] == "storm"][0]
     return float(words[2]) - float(words[1])
@@ -58,8 +58,8 @@ LAUNCHES = "launch-bound, host ns a launch", launches
 KERNELS = "20,000 kernels of 50 us", long_kernels
 REPLAYS = "a graph of 200 nodes", replays
 
-# Workload, ways, rounds. The ways are compared with the first of them. None: nothing is preloaded; off:
-# preloaded, and CUDA left alone; the levels full and api are what default is, so only graphs is another.
+# Rows of workload, ways to run it, number of rounds. Each way is compared with the row's first one. None: nothing
+# is preloaded; off: preloaded, but CUDA is left alone. The levels full and api cost the same as default.
 PLAN = ((LAUNCHES, (None, "default", "memcpy", "off"), 6), (REPLAYS, ("default", "graphs"), 5),
         (KERNELS, (None, "default"), 5), (BOUND, (None, "default") + OTHERS, 4),
         (INPUT, (None, "default"), 5), (REPLAYS, (None, "default", "memcpy"), 4))
@@ -71,14 +71,14 @@ def under(level):
 
 
 def interval(ratios):
-    """95 % of the median, by bootstrap."""
+    """Returns the 95 % interval of the median, by bootstrap."""
     chance = random.Random(1)
     medians = sorted(median([chance.choice(ratios) for _ in ratios]) for _ in range(2000))
     return medians[50], medians[1949]
 
 
 def measure(table, name, function, ways, rounds):
-    """Each round runs every way once; who is first changes with each."""
+    """Measures a workload in rounds. Each round runs every way once, and begins with another way."""
     if "nsys" in ways and not shutil.which("nsys"):
         table.fact(name + ", nsys", "not here")
         ways = tuple(way for way in ways if way != "nsys")
@@ -89,7 +89,7 @@ def measure(table, name, function, ways, rounds):
         before, first, found = left(), turn % len(ways), {}
         for way in ways[first:] + ways[:first]:
             found[way] = function(way)
-        for way in ways:  # a round that broke off has said nothing
+        for way in ways:  # only now, so that a round that raises an exception adds no times
             times[way].append(found[way])
         longest = max(longest, before - left())
     base = times[ways[0]]
@@ -105,7 +105,7 @@ def measure(table, name, function, ways, rounds):
 
 
 def memory(table):
-    """Free device memory at the end of the same training."""
+    """Compares the free device memory at the end of a training without and with dlprof."""
     free = {}
     for level in None, "default":
         env = settings(preload=level is not None, double=False, DLPROF_CUDA=level,

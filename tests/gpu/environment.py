@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine has. Nothing is judged; without a driver nothing else is worth running.
+"""Lists what the machine has, and checks that a kernel is traced. If that fails, no other script is worth a run.
 
 usage: environment.py
 """
@@ -31,7 +31,7 @@ print("site", os.path.dirname(os.path.dirname(torch.__file__)))
 
 
 def attached(table, name, start):
-    """Whether dlprof itself comes to see the GPU of a program: if not, the other scripts are not worth a run."""
+    """Checks that dlprof records the GPU of a program. If that fails, no other script is worth a run."""
     database = os.path.join(scratch(), "run.db")
     start(preload=True, DLPROF_OUT=database, DLPROF_ACTIVATE="always")
     wait_for_drain(database)
@@ -45,7 +45,7 @@ def attached(table, name, start):
 
 
 def doctor(table):
-    """What `dlprof doctor` finds here, of a program that uses the GPU; only what is not all right."""
+    """Adds what `dlprof doctor` says of a program that uses the GPU: its lines that are not "ok", or about the GPU."""
     status, out, err, _ = run([dlprof_test.DLPROF, "doctor", "--library", dlprof_test.SHIM, PYTHON, "-c", USES_GPU],
                               settings(double=False), 60)
     told = [line.strip() for line in (out + err).splitlines() if not line.startswith("ok ") or "gpu" in line or "cuda" in line]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks on real hardware share: where things are, the table of results, the truth of probes.
+"""Functions that the checks on real hardware share: paths, the table of results, and running a probe.
 
-Everything is carried prebuilt (build.sh); the machine needs Python 3, a driver, a libcupti, and for trainings
-(accuracy.py, others.py, half of cost.py) torch. With --double the probes run on tests/fakes, to see that the scripts themselves work.
+The machine gets everything prebuilt (build.sh). It needs Python 3, a driver and a libcupti, and for trainings
+(accuracy.py, others.py, half of cost.py) torch. With --double, the probes run on tests/fakes (the double): this
+shows only that the scripts themselves work.
 """
 import ctypes
 import glob
@@ -14,7 +15,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Where a prebuilt tree was carried along, a script that is run alone finds it as plan.py does.
+# A script that is run alone finds the carried tree in the same place as plan.py.
 CARRIED = os.path.abspath(os.path.join(HERE, "..", "..", "build-gpu"))
 if os.path.isdir(CARRIED):
     os.environ.setdefault("TEST_BUILD", CARRIED)
@@ -31,18 +32,18 @@ LIBRARIES = os.path.join(BUILD, "lib")  # what build.sh carried along
 PYTHON = sys.executable
 BEGIN = time.monotonic()
 NO_DRIVER = 77
-FACTS_ONLY = 3  # status of a script that judged nothing: a part that is not here, or costs that have no limit
-# A command is ended after ten minutes, and what it has not written by then is lost.
+FACTS_ONLY = 3  # exit status of a script whose table has no judgement, only facts
+# seconds for a script; the default leaves time to write results, since commands on the machine end after ten minutes
 LIMIT_S = float(os.environ.get("LIMIT_S") or 560)
 
 
 def left():
-    """Seconds that this script may still take."""
+    """Returns the seconds that this script may still take."""
     return LIMIT_S - (time.monotonic() - BEGIN)
 
 
 def find_libcupti():
-    """The one that PyTorch would use here, else the toolkit's."""
+    """Returns the path of the libcupti that PyTorch would use here, else of the toolkit's; None: there is neither."""
     toolkit = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
     try:
         nvidia = list(importlib.util.find_spec("nvidia").submodule_search_locations)
@@ -67,7 +68,7 @@ LIBCUPTI = None if DOUBLE else find_libcupti()
 
 
 class Table:
-    """Results as they come, so that a run that is cut short has told what it knew."""
+    """Writes results one by one, so that a run that is cut short has written what it found until then."""
 
     def __init__(self, name):
         if not DOUBLE and "--cpu" not in sys.argv and not has_driver():
@@ -80,7 +81,7 @@ class Table:
             file.write("| {} | found | wanted | |\n| --- | --- | --- | --- |\n".format(name))
 
     def row(self, what, found, wanted, passed):
-        """passed: None is a fact, no judgement."""
+        """Adds a row; passed=None: the row is a fact and not judged."""
         verdict = "" if passed is None else "pass" if passed else "FAIL"
         self.failed += passed is False
         self.judged += passed is not None
@@ -94,14 +95,14 @@ class Table:
         self.row(what, found, "", None)
 
     def each(self, checks):
-        """[(name, function, arguments...)]: one that breaks, or has no time left, is a row, not the end."""
+        """Runs checks [(name, function, arguments...)]. One that raises, or has no time left, only fails its row."""
         for name, function, *arguments in checks:
             if left() < 15:
                 self.row(name + ": not reached", "{:.0f} s are over".format(LIMIT_S), "", False)
                 continue
             try:
                 function(*arguments)
-            except Exception as error:  # the next ones are worth having
+            except Exception as error:  # the other checks still run
                 self.row(name + ": could not be looked at", repr(error), "", False)
         self.end()
 
@@ -111,9 +112,9 @@ class Table:
 
 
 def settings(preload=False, double=None, **changes):
-    """The environment of a program: bare, or under dlprof; on the fakes if asked.
+    """Returns the environment of a program: without or with dlprof, on the GPU or on the fakes (double).
 
-    Of the path nothing of CUDA is ours: it comes before the RUNPATH by which torch finds its own.
+    For the GPU, LD_LIBRARY_PATH gets no library of CUDA: it would precede the RUNPATH by which torch finds its own.
     """
     path = [LIBRARIES] + [p for p in os.environ.get("LD_LIBRARY_PATH", "").split(":") if p]
     if DOUBLE if double is None else double:
@@ -128,13 +129,13 @@ def settings(preload=False, double=None, **changes):
 
 
 def probe_settings(**keywords):
-    """The same for a probe, which has no libcudart beside which libcupti would be looked for."""
+    """Returns settings() with the path of libcupti: dlprof looks beside libcudart, which a probe does not load."""
     found = dict(CLIENT_CUPTI=LIBCUPTI, DLPROF_LIBCUPTI=LIBCUPTI) if LIBCUPTI else {}
     return settings(**dict(found, **keywords))
 
 
 def run(argv, env, timeout=120):
-    """(status, stdout, stderr, seconds); a hang has the status "hung"."""
+    """Runs a program. Returns (status, stdout, stderr, seconds); the status of a program that hangs is "hung"."""
     begin, timeout = time.monotonic(), max(5, min(timeout, left()))
     try:
         done = subprocess.run(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -147,7 +148,7 @@ def run(argv, env, timeout=120):
 
 
 def probe(*arguments, **keywords):
-    """What the probe said, line by line, split into words."""
+    """Runs the probe. Returns its lines, each as a list of words."""
     timeout = keywords.pop("timeout", 120)
     status, out, err, _ = run([PROBE] + [str(a) for a in arguments], probe_settings(**keywords),
                               timeout)
@@ -157,7 +158,7 @@ def probe(*arguments, **keywords):
 
 
 class Record:
-    """A line of client.c, on CLOCK_MONOTONIC by the tracer's own pairs of clocks."""
+    """A record that the tracer client.c printed. Its times are converted from CUPTI's clock to CLOCK_MONOTONIC."""
 
     def __init__(self, words, to_mono):
         self.kind, begin, end = int(words[1]), int(words[2]), int(words[3])
@@ -168,9 +169,9 @@ class Record:
 
 
 def map_clock(looks):
-    """From CUPTI's clock to CLOCK_MONOTONIC: microseconds a second may lie between them.
+    """Returns a function from CUPTI's clock to CLOCK_MONOTONIC; the clocks drift apart by microseconds a second.
 
-    looks: (CUPTI's, CLOCK_MONOTONIC, how long the look took). The quickest of each half counts.
+    looks: rows of both clocks' times and the length of the look. The quickest look in each half of the rows counts.
     """
     if not looks:
         return lambda stamp: stamp
@@ -183,7 +184,7 @@ def map_clock(looks):
 
 
 class Trace:
-    """A probe with the tracer of client.c: what it was told."""
+    """Runs a probe under the tracer client.c, and holds what both printed."""
 
     def __init__(self, *arguments, **changes):
         folder = scratch()

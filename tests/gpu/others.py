@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other users of CUPTI, other frameworks, processes and ends. Eight minutes.
+"""Checks dlprof beside other users of CUPTI, in other frameworks, and with all ways to start and end processes.
 
-usage: others.py [CHECK...] [--cpu]
+usage: others.py [CHECK...] [--cpu]. Takes eight minutes.
 """
 import importlib.util
 import json
@@ -19,7 +19,7 @@ from accuracy import CPU, gpu_steps, median, traced_busy, train  # noqa: E402
 
 SHORT = dict(steps=120, stall_every=0)
 END_STEPS = 30 if CPU else 60
-EXTRA_S = 2.0  # that an end may take longer with us
+EXTRA_S = 2.0  # with dlprof, a program may take this much longer to end
 
 JAX = """
 import jax, sys, torch
@@ -29,11 +29,11 @@ if jax.default_backend() != sys.argv[1]:
 step = jax.jit(lambda w, x: w - 1e-4 * jax.grad(lambda w: ((x @ w) ** 2).mean())(w))
 w = jax.numpy.ones((512, 512))
 for x in DataLoader(torch.ones(1920, 512), batch_size=64):
-    w = step(w, x.numpy()).block_until_ready()  # a step of which nothing runs within is not known
+    w = step(w, x.numpy()).block_until_ready()  # a step is known only if its kernels run within it
 print(float(w.sum()))
 """
 
-# No torch is imported: nothing but JAX brings libcupti and libcudart here.
+# Does not import torch, so that only JAX's own libcupti and libcudart are loaded.
 JAX_ALONE = """
 import jax, sys
 if jax.default_backend() != sys.argv[1]:
@@ -51,14 +51,14 @@ def meta(database):
 
 
 def profiler(table, **more):
-    """torch.profiler on steps 40 to 60: it has its kernels, we have a gap, and go on after it."""
+    """Runs torch.profiler on steps 40 to 60. It must get its kernels; dlprof must have a gap, and go on after it."""
     trace = os.path.join(scratch(), "trace.json")
     plan = dict(SHORT, profile=(10, 20) if CPU else (40, 60), trace=trace, **more)
     _, database, status, _ = train(plan)
     alone = os.path.join(scratch(), "trace.json")
     train(dict(plan, trace=alone), preload=False)
     table.row("torch.profiler under dlprof: exit status", status, 0, status == 0)
-    # A node of a graph that sets or copies memory is a kernel to a CUPTI that was not there when it was made.
+    # If CUPTI comes after a graph was made, it reports the graph's nodes that set or copy memory as kernels.
     found, true = traced_busy(trace), traced_busy(alone)
     table.row("torch.profiler: kernels in its trace, and with copies and memsets, with dlprof and without",
               "{} and {}".format(found[1:], true[1:]), "the sums equal", found[2] == true[2] > 0)
@@ -77,12 +77,12 @@ def profiler(table, **more):
 
 
 def graphs(table):
-    """The same where the training is CUDA graphs."""
+    """Does what profiler() does with a training that runs CUDA graphs."""
     profiler(table, compile="reduce-overhead")
 
 
 def asynchronous(table):
-    """torch.profiler begins and ends while work is in flight: its trace is as long as without us."""
+    """torch.profiler begins and ends while kernels are queued. Its trace must have as many as without dlprof."""
     path, device = os.path.join(HERE, "profiler_async.py"), "cpu" if CPU else "cuda"
     for mode in "plain", "schedule":
         for steps in 3, 20:
@@ -95,12 +95,12 @@ def asynchronous(table):
             what = "torch.profiler, {}, {} steps, work in flight: ".format(mode, steps)
             table.row(what + "kernels launched in its trace, without dlprof, and with", found, "equal",
                       found[0] == found[1] == found[2] and bool(found[0]))
-            # What was in flight at its begin is in our buffer, of which the profiler gets a copy.
+            # Kernels that were queued when the profiler began are in dlprof's buffer; the profiler gets a copy.
             table.fact(what + "others", [one.get("kernels", 0) - one.get("launched", 0) for one in said])
 
 
 def host(table):
-    """Without CUPTI: what is counted at the runtime's functions, beside what CUPTI tells of the same training."""
+    """Without CUPTI, dlprof counts calls of the CUDA runtime: compares these counts with CUPTI's in another run."""
     sums = []
     for library in None, "/nonexistent/libcupti.so":
         _, database, status, _ = train(SHORT, **({"DLPROF_LIBCUPTI": library} if library else {}))
@@ -113,7 +113,7 @@ def host(table):
 
 
 def preset(table):
-    """Another tool is injected: we stay out, it works."""
+    """If another tool is injected, dlprof must leave CUPTI to it, and the tool must work."""
     out = os.path.join(scratch(), "client")
     _, database, status, _ = train(SHORT, CUDA_INJECTION64_PATH=CLIENT, CLIENT_OUT=out)
     with open(out) as file:
@@ -125,7 +125,7 @@ def preset(table):
 
 
 def older_library(table):
-    """A toolkit's libcupti first in LD_LIBRARY_PATH: import torch goes as without us."""
+    """With a toolkit's libcupti first in LD_LIBRARY_PATH, `import torch` must end as it does without dlprof."""
     folders = [f for f in ("/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64")
                if os.path.isdir(f)]
     results = []
@@ -155,7 +155,7 @@ def tools(table):
 
 
 def helpers(table):
-    """Open MPI's daemon uses CUDA before the training does: it must not take the training's database."""
+    """Open MPI's daemon uses CUDA before the training does, and must not take the training's database."""
     database = os.path.join(scratch(), "run.db")
     daemon = os.path.join(scratch(), "orted")
     os.symlink(PROBE, daemon)
@@ -177,14 +177,14 @@ def helpers(table):
 
 
 def both(function):
-    """What the function returns without dlprof and with, called side by side, so that both meet the same load."""
+    """Returns the function's results without and with dlprof, called at once so that both meet the same load."""
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(function, (False, True)))
 
 
 def starts(table):
-    """Workers of each start method, with CUDA up in the parent."""
-    # What __main__ does is for the first process: the others import this file, too.
+    """Starts workers by each method of multiprocessing, while the parent already uses CUDA."""
+    # Workers import this file, too, so all but the first process must skip the training: see __main__.
     code = ("import json, sys\n"
             "sys.path.insert(0, {!r})\n"
             "if __name__ == '__main__':\n"
@@ -198,7 +198,7 @@ def starts(table):
     path = os.path.join(scratch(), "starts.py")
     with open(path, "w") as file:
         file.write(code)
-    for method in "forkserver", "fork", "spawn":  # the first was not reached in two days
+    for method in "forkserver", "fork", "spawn":  # forkserver first, as it often had no time left when last
         def start(preload):
             env = settings(preload=preload, double=False, PYTHONPATH=HERE,
                            DLPROF_OUT=os.path.join(scratch(), "run.db"))
@@ -212,7 +212,7 @@ def starts(table):
 
 
 def ends(table):
-    # A forked child that ends by exit() fails in PyTorch's own handlers, with dlprof and without.
+    # "fork" is 1: a forked child that calls exit() fails in PyTorch's own handlers, also without dlprof.
     wanted = {"term": -15, "kill": -9, "raise": 1, "fault": -11, "exit": 0, "fork": 1, "outlive": 0}
     for end, status in wanted.items():
         if left() < 15:
@@ -229,7 +229,7 @@ def ends(table):
 
 
 def jax_alone(table):
-    """JAX without torch: nothing but JAX itself brings CUDA's libraries."""
+    """Runs JAX without torch, so that only JAX itself loads CUDA's libraries."""
     backend = "cpu" if CPU else "gpu"
     if not importlib.util.find_spec("jax"):
         table.fact("jax alone", "not here")
@@ -248,7 +248,7 @@ def jax_alone(table):
 
 
 def jax(table):
-    """A training in JAX goes as without us, and its kernels are counted."""
+    """A training in JAX must end as without dlprof, and its kernels must be counted."""
     backend = "cpu" if CPU else "gpu"
     bare = run([PYTHON, "-c", JAX, backend], settings(double=False), 90) \
         if importlib.util.find_spec("jax") else (1, "", "no jax")
@@ -268,7 +268,7 @@ def jax(table):
 
 
 def ranks(table):
-    """Two processes, one GPU: each has a database of its own."""
+    """Runs two ranks on one GPU: each must get a database of its own."""
     folder = scratch()
     plan = dict(SHORT, steps=60, workers=1, device="cpu" if CPU else "cuda")
     plan = json.dumps(dict(plan, batch=2, size=16) if CPU else plan)

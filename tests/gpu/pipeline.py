@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ResNet-50 on a folder of JPEG images: the verdict, the cause and the promised gains against what they bring.
+"""Trains a ResNet-50 on JPEG images, and compares the gains that dlprof promises with those that changes bring.
 
-usage: pipeline.py [--cpu]. A minute and a half. The same training with one worker, with two, with twelve, and with
-one batch that is in memory from the start (input at no cost); each under dlprof and by its own stopwatch. The screens
-and databases are left in $OUT. --cpu: no GPU; only that the script runs.
+usage: pipeline.py [--cpu]. Takes a minute and a half. Runs the training with one worker, two, twelve, and with a
+single batch kept in memory (input at no cost), each under dlprof and with the script's own clock. Screens and
+databases are left in $OUT. --cpu: without a GPU, shows only that the script runs.
 """
 import json
 import os
@@ -80,9 +80,9 @@ for i in range(int(sys.argv[2])):
 
 
 def train(table, images, workers, steps):
-    """(seconds from the first batch on, seconds a step when it is warm, share of waiting, the report) of one training.
+    """Runs one training. Returns seconds since the first batch, seconds a warm step, share of waiting, the report.
 
-    The first three are the script's own.
+    The first three are measured by the script itself.
     """
     name = "in memory" if workers < 0 else "workers={}".format(workers)
     folder = scratch()
@@ -118,7 +118,7 @@ def train(table, images, workers, steps):
 
 
 def promise(table, name, said, low, high, real):
-    """A gain that was promised, 1 for as fast again, against the one that came."""
+    """Compares a promised gain (1: twice as fast) with the real one."""
     table.row("{}: promised, and real".format(name), "{:.2f} ({:.2f} to {:.2f}), {:.2f}".format(said, low, high, real),
               "inside its range, or 5 % from it", low / 1.05 <= real <= high * 1.05)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that only a GPU can tell, in five steps of five minutes each, in the order of their worth.
+"""Runs all checks that need a GPU, in five steps of five minutes each, the most important first.
 
-usage: plan.py [STEP...] [--double]. Without a driver: one line, and status 77; with --double its parts are tried on the
-fakes and on the CPU, where what asks a GPU fails. LIMIT_S: seconds a part at most. What is done is not done again
-(remove $TEST_BUILD/gpu-results for that); each step writes one report, step-N.md, there and to $OUT.
+usage: plan.py [STEP...] [--double]. Without a driver it prints one line and returns 77. With --double the parts run on
+the fakes and on the CPU, and checks that need a GPU fail. LIMIT_S: most seconds for a part. A part that is done is not
+run again until $TEST_BUILD/gpu-results is removed. Each step writes one report, step-N.md, there and to $OUT.
 """
 import ctypes
 import importlib.util
@@ -22,11 +22,11 @@ RESULTS = os.path.join(BUILD, "gpu-results")
 STATE = os.path.join(RESULTS, "done.json")
 DOUBLE = "--double" in sys.argv
 NO_DRIVER = 77
-FACTS_ONLY = 3  # kit.py's
+FACTS_ONLY = 3  # as in kit.py
 LEFT_OUT = "left out"
 
-# Step: parts in the order of their worth: name of the table, seconds, script and arguments. Those that
-# end in * need torch. Parts in brackets run side by side: they count things, and time none.
+# The parts of each step, the most important first: name of the table, seconds, script and arguments; * at the end:
+# needs torch. Parts in brackets run at the same time, since they count things and measure no times.
 STEPS = {
     "1": [("environment", 30, "environment.py"), ("bound", 130, "cost.py GPU-bound *"), ("soak", 100, "soak.py 80")],
     "2": [[("ends", 90, "others.py ends *"), ("starts", 90, "others.py starts *")],
@@ -43,7 +43,7 @@ STEPS = {
 
 
 def missing():
-    """Why nothing can be run here; "" where it can."""
+    """Returns why nothing can run on this machine; "": it can."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -56,7 +56,7 @@ def missing():
 
 
 def run_part(name, seconds, command):
-    """What became of it, and after how long; its table is where kit.py writes it."""
+    """Runs a part. Returns what became of it, and after how long; kit.py writes its table."""
     words = command.split()
     seconds = min(seconds, float(os.environ.get("LIMIT_S") or seconds))
     needs_torch = words[-1] == "*"
@@ -70,14 +70,14 @@ def run_part(name, seconds, command):
         status = part.wait(seconds + 20)
         became = {0: "passed", FACTS_ONLY: "facts only, nothing judged"}.get(status, "failed")
     except subprocess.TimeoutExpired:
-        os.killpg(part.pid, signal.SIGKILL)  # with its trainings, which would slow down the next part
+        os.killpg(part.pid, signal.SIGKILL)  # also its trainings, which would slow down the next part
         part.wait()
         became = "hung"
     return "{}, {:.0f} s".format(became, time.monotonic() - begin)
 
 
 def side_by_side(entry):
-    """The parts of an entry of a step."""
+    """Returns the parts of a step's entry as a list."""
     return entry if isinstance(entry, list) else [entry]
 
 
@@ -86,7 +86,7 @@ def parts_of(step):
 
 
 def report(step, done):
-    """One small file: what became of each part, and the rows that did not pass."""
+    """Writes a step's report: what became of each part, and the part's table."""
     lines = ["# Step {}".format(step), ""]
     for name, _, command in parts_of(step):
         lines.append("{} ({}): {}".format(name, command.rstrip(" *"), done.get(name, "not run")))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plan for a machine with a GPU, where there is none: it says so and goes on where it was.
+"""Tests plan.py without a GPU: it must say that there is none, and must not repeat parts that are done.
 
-TEST_GPU_PLAN=full: each part of it starts, too.
+TEST_GPU_PLAN=full: also starts each part of the plan.
 """
 import ast
 import glob
@@ -66,7 +66,7 @@ def is_running(pid):
 
 
 def check_hung():
-    """A part that hangs ends with what it started."""
+    """A part that hangs must be killed together with the processes that it started."""
     import plan as module
     path = os.path.join(t.scratch(), "hangs.py")
     with open(path, "w") as file:
@@ -82,7 +82,7 @@ def check_hung():
 
 
 def tree():
-    """A prebuilt tree whose results are its own."""
+    """Returns a folder like a prebuilt tree, so that results are written there."""
     folder = t.scratch()
     for name in "tests", "shim", "analyzer":
         os.symlink(os.path.join(t.BUILD, name), os.path.join(folder, name))
@@ -90,7 +90,7 @@ def tree():
 
 
 def check_steps():
-    """On the double: a part runs once, and what it found is in the step's report."""
+    """A part must run only once (on the double), and its result must be in the step's report."""
     folder, out = tree(), t.scratch()
     results = os.path.join(folder, "gpu-results")
     os.makedirs(results)
@@ -115,7 +115,7 @@ def check_steps():
 
 
 def check_nothing_judged():
-    """A part that only tells facts, as where a tool is missing, is not said to have passed."""
+    """A part that only has facts, such as that a tool is missing, must not count as passed."""
     import plan as module
     folder, out = tree(), t.scratch()
     with open(os.path.join(folder, "facts.py"), "w") as file:
@@ -129,7 +129,7 @@ def check_nothing_judged():
 
 
 def check_left_out():
-    """A step whose parts need the torch that this Python lacks has passed nothing, and runs with another Python."""
+    """Parts that need torch must not count as passed if this Python lacks torch, and run once it has torch."""
     folder = tree()
     out = os.path.join(folder, "gpu-results")
     os.makedirs(out)
@@ -149,7 +149,7 @@ def check_left_out():
 
 
 def check_starts():
-    """Each part starts here and fills its table; one that needs torch is left out without it."""
+    """Each part must start here and fill its table, or be left out if it needs torch and there is none."""
     import plan as module
     folder = tree()
     plan("--double", TEST_BUILD=folder, OUT=t.scratch(), LIMIT_S="19")
@@ -172,7 +172,7 @@ def main():
     check_steps()
     check_nothing_judged()
     check_left_out()
-    if os.environ.get("TEST_GPU_PLAN") == "full":  # a minute and a half
+    if os.environ.get("TEST_GPU_PLAN") == "full":  # takes a minute and a half
         check_starts()
     t.finish()
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe.c - work of known size for a real GPU, by the driver's functions alone, without its
- * headers. One line for each thing done: "what begin end ...", nanoseconds of CLOCK_MONOTONIC on
- * the host.
+ * probe.c - does work of known size on a GPU, through functions of the driver only, and without
+ * CUDA's headers. Prints a line for each thing done: "what begin end ...", with the host's times in
+ * ns of CLOCK_MONOTONIC.
  *
  * usage: probe spins COUNT MIN_US MAX_US | storm COUNT US PAUSE_US | syncs | graph NODES LAUNCHES
  *            | streams COUNT US | copies | fork | late CLIENT | replay NODES SECONDS US
  *            | launches COUNT
  *            [end 0|1|2|3|4: return, _exit, abort, SIGTERM, SIGKILL]
- * PROBE_MODULE: the compiled spin.cu. On the fakes of tests/fakes nothing is read from it.
+ * PROBE_MODULE: path of the compiled spin.cu. The fakes of tests/fakes do not read the file.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -143,7 +143,7 @@ static void start(void)
 	said("ready", begin, "");
 }
 
-/* Each kernel alone, between two stamps of the host. */
+/* Runs kernels one by one, each between two times taken by the host. */
 static void do_spins(long count, long low, long high)
 {
 	for (long i = 0; i < count; i++) {
@@ -174,7 +174,7 @@ static void do_storm(long count, long us, long pause_us)
 	said("storm", begin, text);
 }
 
-/* What a launch costs the host: the queue never gets full, and its emptying is not counted. */
+/* Measures what a launch costs the host. Each 256 launches the queue is emptied, untimed. */
 static void do_launches(long count)
 {
 	const uint64_t begin = now_ns();
@@ -194,7 +194,7 @@ static void do_launches(long count)
 	said("launches", begin, text);
 }
 
-/* Ways for the host to wait for the GPU. Which of them leave a record? */
+/* Waits for the GPU in all ways that the host has, to see which of them CUPTI records. */
 static void do_syncs(void)
 {
 	static const char *const names[] = {"stream",        "event",       "context",
@@ -269,7 +269,7 @@ static void do_graph(long nodes, long launches)
 	}
 }
 
-/* As many records as can be, for as long as it is asked for. A line a second. */
+/* Makes as many records as possible for `seconds`. Prints a line each second. */
 static void do_replay(long nodes, long seconds, long us)
 {
 	const uint64_t begin = now_ns();
@@ -296,7 +296,7 @@ static void do_replay(long nodes, long seconds, long us)
 	printf("launches %ld nodes %ld\n", launches, nodes);
 }
 
-/* Four streams at once: each works `us`, a quarter of it later than the one before. */
+/* Runs on each stream a kernel that is us / 4 longer than on the stream before, then one of us. */
 static void do_streams(long count, long us)
 {
 	void *streams[16];
@@ -347,7 +347,7 @@ static void do_fork(void)
 	said("child", begin, text);
 }
 
-/* A tracer that comes when context and graph are there already. */
+/* Loads the tracer `client` only after the context and a graph were made. */
 static void do_late(const char *client)
 {
 	void *graph = make_graph(40, 20), *library = dlopen(client, RTLD_NOW);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's torch.profiler, begun and ended while work is in flight, as in a loop without item().
+"""Begins and ends torch.profiler while kernels are queued, as happens in a training without item().
 
-usage: profiler_async.py plain|schedule STEPS DEVICE. Prints as JSON what is in its trace: kernels, and how many of them were
-launched in it. Others were launched before, and run at its begin.
+usage: profiler_async.py plain|schedule STEPS DEVICE. Prints as JSON how many kernels the trace has, and how many of
+them were launched within it. The others were launched before the profiler began.
 """
 import json
 import os
@@ -15,7 +15,7 @@ from torch import nn
 MODE, STEPS, DEVICE = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 GPU = DEVICE == "cuda"
 SIZE, ROWS, LAYERS = (2048, 4096, 8) if GPU else (64, 8, 8)
-BEFORE, AFTER = 30, 60  # steps without the profiler
+BEFORE, AFTER = 30, 60  # number of steps before and after the profiler
 
 model = nn.Sequential(*[nn.Linear(SIZE, SIZE) for _ in range(LAYERS)]).to(DEVICE)
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
@@ -25,7 +25,7 @@ events = [torch.cuda.Event() for _ in range(3)] if GPU else []
 
 
 def train(steps):
-    """The host is two steps ahead of the GPU, so that there is always work in flight."""
+    """Trains with the host two steps ahead of the GPU, so that kernels are always queued."""
     for i in range(steps):
         model(data.to(DEVICE, non_blocking=True)).square().mean().backward()
         optimizer.step()
@@ -46,7 +46,7 @@ def profile():
             for _ in train(STEPS + 2):
                 found.step()
         return found
-    # Stacks and shapes make a long trace of the CPU, which is gone through before CUPTI is flushed.
+    # Stacks and shapes make the CPU's trace long, so that the profiler takes long before it flushes CUPTI.
     with torch.profiler.profile(activities=activities, with_stack=True, record_shapes=True) as found:
         list(train(STEPS))
         if GPU:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the GPU's clock rests on: whole buffers, slow rates, threads, other libraries of CUPTI.
+"""Checks what dlprof relies on to measure GPU time, beyond semantics.py.
 
 usage: rates.py [CHECK...] [--double] [--cpu]
 buffers:   does a buffer that was requested at a time hold operations from before it, and does each come back?
@@ -19,7 +19,7 @@ from kit import (ARGUMENTS, BUILD, DOUBLE, PYTHON, Table, Trace, rows, run, scra
                  us, wait_for_drain)
 from accuracy import CPU  # noqa: E402
 
-# Of the two clocks; the double stamps an operation in a thread that others may keep from going on.
+# Largest difference of the two clocks. On the double, a thread takes the times, and may be kept from running.
 SLACK_NS = 100_000_000 if DOUBLE else 1_000_000
 
 TRAINING = r"""
@@ -55,7 +55,7 @@ trained.set()
 
 
 def train(table, name, count, load_s, size, side, **changes):
-    """(what the report says, the database) of one training."""
+    """Runs one training. Returns the report (JSON) and the database."""
     database = os.path.join(scratch(), "run.db")
     plan = (count, load_s, 64, side, "cpu") if CPU else (count, load_s, size, side, "cuda")
     status, _, err, _ = run([PYTHON, "-c", TRAINING] + [str(a) for a in plan],
@@ -111,7 +111,7 @@ def api(table):
     calls = rows(database, "SELECT SUM(sync_ns) AS s, SUM(launch_count) AS n FROM gpu_call")[0]
     table.row("api: waits and launches of the training", (calls["s"], calls["n"]), "> 0",
               bool(calls["s"]) and bool(calls["n"]))
-    # Correlation ids join kernels with the records of their launches.
+    # Correlation ids tell which launch belongs to a kernel, and so the part of the step that launched it.
     parts = " + ".join("launched_{}_ns".format(part) for part in ("before", "backward", "between", "optimizer", "after"))
     share = rows(database, "SELECT SUM({}) * 1.0 / SUM(gpu_busy_ns) AS n FROM gpu_part JOIN gpu_step USING (rank,"
                  " loader_id, epoch, batch) WHERE launched_after_ns NOT NULL".format(parts))[0]["n"]

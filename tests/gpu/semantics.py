@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CUPTI does on this GPU where its documentation leaves room. Three minutes.
+"""Finds out what CUPTI does on this GPU where its documentation leaves room.
 
-usage: semantics.py [CHECK...] [--double]. Each check is a probe with a tracer of a hundred lines, client.c; only
-`ends` is dlprof itself. What is not judged decides how dlprof has to work: see README.md.
+usage: semantics.py [CHECK...] [--double]. Takes three minutes. Each check runs a probe under a small tracer,
+client.c; only `ends` runs dlprof. Facts that are not judged decided how dlprof works: see README.md.
 """
 import os
 import shutil
@@ -18,7 +18,7 @@ ALL = "10,1,2,38"
 
 
 def kernels(trace):
-    """Without the one that the probe begins with."""
+    """Returns the probe's kernels by begin, without its first one, which only warms up."""
     return sorted((r for r in trace.of(*KERNELS) if r.name.startswith("spin")),
                   key=lambda r: r.begin)[1:]
 
@@ -101,7 +101,7 @@ def fork(table):
 
 
 def ends(table):
-    """dlprof itself: how many of the last kernels are lost with the process."""
+    """Counts the kernels that dlprof loses when a process ends, for each way to end."""
     for how, name in (0, "return"), (1, "_exit"), (2, "abort"), (3, "SIGTERM"), (4, "SIGKILL"):
         folder = scratch()
         database = os.path.join(folder, "run.db")
@@ -150,7 +150,7 @@ def streams(table):
     spans = sorted((r.begin, r.end) for r in kernels(trace))
     rounds = [spans[i:i + 8] for i in range(0, len(spans), 8)]
     found = [union(one) for one in rounds if len(one) == 8]
-    # The last stream's: a whole quarter four times, then its own.
+    # The last stream takes longest: it runs a kernel of 4 / 4 x 2 ms, and then one of 2 ms.
     expected = 4_000_000
     off = median([abs(x - expected) for x in found]) if found else None
     table.row("streams: four streams, union off by, median", us(off), "<= 2 %",
@@ -180,7 +180,7 @@ def late(table):
 
 def refused(table):
     trace = Trace("spins", 5, 50, 50, CLIENT_FAIL=1)
-    # Driver 580 ends the process by SIGSEGV. dlprof always says 1.
+    # If it returns 0, driver 580 ends the process by SIGSEGV. dlprof always returns 1.
     ran = len(trace.did("spin"))
     table.row("refused: InitializeInjection says 0, kernels that ran", ran, "5 on the double",
               ran == 5 if DOUBLE else None)

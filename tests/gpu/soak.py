@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Four minutes of 100,000 records a second. Nothing may grow, nothing may be lost.
+"""Makes 100,000 records a second for four minutes. No memory may grow, and no record may be lost.
 
 usage: soak.py [SECONDS] [--double]
 """
@@ -17,7 +17,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def sample(pid):
-    """(resident bytes, CPU seconds of each thread but the main one) now; None: it is gone."""
+    """Returns a process's resident bytes, and the CPU seconds of its threads but the main one; None: it is gone."""
     try:
         with open("/proc/{}/statm".format(pid)) as file:
             resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -69,7 +69,7 @@ def main():
     records = int(meta.get("cuda_records") or 0)
     table.row("records a second", "{:.0f}".format(made / seconds), ">= 50,000",
               made / seconds >= 50_000 or DOUBLE)
-    # An earlier CUPTI broke after 25 million.
+    # An earlier version of CUPTI failed after 25 million records.
     table.fact("records", "{:.1f} million".format(made / 1e6))
     table.row("records, of {} made".format(made), records, "all", records >= made > 0)
     for key in "cuda_bad_ts", "cuda_dropped", "cuda_own_drop":
@@ -83,7 +83,7 @@ def main():
         grown = tenth(resident, True) - tenth(resident, False)
         table.row("resident memory gained", "{:.1f} MB".format(grown / 1e6), "<= 16 MB",
                   grown <= 16e6)
-    # CUPTI's own thread may get slower and slower: by windows of 20 s, and the last against the second.
+    # CUPTI's own thread might get slower and slower: lists its CPU use in windows of 20 s, compares second and last.
     window = min(20, max(1, len(samples) // 5))
     if len(samples) > 4 * window:
         def rate(a, b, threads):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spin.cu - a kernel that takes as many microseconds as its grid has blocks: truth by construction. */
+/* spin.cu - a kernel that takes as many microseconds as its grid has blocks, so its length is known. */
 extern "C" __global__ void spin(void)
 {
 	unsigned long long begin, now;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A synthetic training on the GPU whose stalls are known: what accuracy.py, others.py and cost.py run.
+"""A training on the GPU with planned stalls, which accuracy.py, others.py and cost.py run.
 
-usage: training.py JSON. Keys and defaults: PLAN. Prints one JSON line a step, times of CLOCK_MONOTONIC.
+usage: training.py JSON (keys and defaults: PLAN). Prints a line of JSON for each step, with times of CLOCK_MONOTONIC.
 """
 import json
 import os
@@ -25,9 +25,9 @@ def now():
 
 
 class Images(Dataset):
-    """Tensors of one size, each batch after `load_ms`, and some after `stall_ms` more.
+    """Each item is a batch of random numbers that takes `load_ms` to load, and some take `stall_ms` more.
 
-    With `same` all are copies of one, as drawing 38 MB of random numbers takes longer than a step.
+    With `same`, all are copies of one batch, as making 38 MB of random numbers takes longer than a step.
     """
 
     made = None
@@ -43,7 +43,7 @@ class Images(Dataset):
         shape = (3, size, size) if PLAN["model"] == "cnn" else (128, 512)
         if not PLAN["same"] or self.made is None:
             self.made = torch.rand(PLAN["batch"], *shape, generator=generator)
-        # A thread of the worker moves what is returned to shared memory: it must not be used again.
+        # A thread of the worker moves the returned tensor to shared memory, so it must not be returned twice.
         return self.made.clone() if PLAN["same"] else self.made
 
 
@@ -61,7 +61,7 @@ def network():
 
 
 class Prefetcher:
-    """The next batch goes to the device on a stream of its own while this one is worked on."""
+    """Copies the next batch to the device on a separate stream while the step of this batch runs."""
 
     def __init__(self, loader):
         self.loader, self.stream = iter(loader), torch.cuda.Stream()
@@ -79,7 +79,7 @@ class Prefetcher:
 
 
 def profiler():
-    """The user's own, on some of the steps: it must get all that it asks for."""
+    """Returns the profiler that a user might run on some of the steps, or None."""
     if not PLAN["profile"]:
         return None
     activities = [torch.profiler.ProfilerActivity.CPU]
@@ -113,7 +113,7 @@ def main():
             with torch.autocast(DEVICE.type, dtype=torch.bfloat16, enabled=PLAN["amp"]):
                 loss = model(batch).float().pow(2).mean()
             loss.backward()
-        if optimizer is None:  # only now are lazy layers there
+        if optimizer is None:  # lazy layers have parameters only after a first forward pass
             optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
         if (step + 1) % PLAN["accumulate"] == 0:
             optimizer.step()
@@ -146,7 +146,7 @@ def end_exit():
 
 
 def end_fork():
-    """A child with a copy of CUDA's state exits, handlers and all, while we wait; its status is ours."""
+    """Forks a child that has a copy of CUDA's state and ends by exit(); waits, and ends with 1 if the child failed."""
     child = os.fork()
     if child:
         sys.exit(bool(os.waitpid(child, 0)[1]))
@@ -154,7 +154,7 @@ def end_fork():
 
 
 def end_outlive():
-    """The same, but the child exits after its parent. Who reads our output waits for both."""
+    """Forks a child that ends by exit() two seconds after this process; both hold the output open."""
     if os.fork() == 0:
         time.sleep(2)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The closing lines of tests/run.sh name what failed, and what was skipped and why; the count is last."""
+"""Tests the last lines of tests/run.sh: they name tests that failed or were skipped, and why, then the counts."""
 import json
 import os
 import subprocess
@@ -12,7 +12,7 @@ COUNT = os.path.join(ROOT, "tests", "lib", "count.py")
 
 
 def closing(*logs):
-    """The lines and the status of these testlog.json, each [(name, result, what it printed)]."""
+    """Returns what count.py prints, and its status, for logs that each are [(name, result, output)]."""
     folder, paths = scratch(), []
     for tests in logs:
         paths.append(os.path.join(folder, str(len(paths))))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The walls of the house: who may include what, what the library exports and needs, file sizes.
+"""Checks the rules of the tree: which file may include which, what the library exports and needs, sizes of files.
 
-usage: house.py [ROOT [BUILD]]: with other folders, to plant a fault and see it found.
+usage: house.py [ROOT [BUILD]]: checks other folders, in which a fault was planted to see it found.
 """
 import ast
 import glob
@@ -21,15 +21,15 @@ if len(sys.argv) > 2:
 SHIM = dlprof_test.SHIM
 
 SOURCES = (".c", ".h", ".S", ".def", ".py", ".sh", ".sql", ".build", ".map")
-# Beside programs that never import them.
+# These have names of CPython's modules, but no program beside them imports those modules.
 SHADOWS = ("tests/bench/profile.py", "tests/cli/trace.py")
 FOLDERS = ("include", "shim", "analyzer", "tests", "examples", ".ci")
 MAX_LINES = 700
 MAX_COLUMNS = 100
 MAX_GLIBC = (2, 34)
 
-# All that the preload may need. What allocates, locks, writes or ends would be the host's own, or
-# somebody's who interposes it; what compilers make of memcpy() and its like, they may.
+# All functions that the library may import. It must not call those that allocate, lock, write or end: they may be
+# interposed by the host. Variants that compilers use for memcpy() and the like are allowed.
 ALLOWED = re.compile(
     r"((raw)?mem(chr|cmp|cpy|mem|move|pcpy|rchr|set)|bcmp|stpn?cpy"
     r"|str(casecmp|chr|chrnul|cmp|cpy|cspn|len|ncasecmp|ncmp|ncpy|nlen|pbrk|rchr|spn|str)"
@@ -38,8 +38,8 @@ ALLOWED = re.compile(
     r"|PySys_AddAuditHook|PyUnstable_Module_SetGIL"
     r"|_ITM_(de)?registerTMCloneTable|__gmon_start__|__cxa_finalize|__register_atfork)")
 
-# What tests/shim/host_*.c call and nobody wraps. All else that they call must be a hook, so that
-# a row that is lost from hooks.def, export and all, is missed.
+# Functions that tests/shim/host_*.c call and that are no hooks. All others that they call must be hooks, so
+# that a row that is lost from hooks.def is noticed.
 UNHOOKED = set("""
     __fdelt_chk __isoc23_strtol aio_error aio_error64 alphasort alphasort64 clock_gettime clone
     dlopen epoll_create1 epoll_ctl exit fdopen feof fflush fgetc fgetpos fgetpos64 fileno fork fputs
@@ -102,10 +102,10 @@ def text(path):
         return file.read()
 
 
-# Headers and sources of others that comments name.
+# Files of other projects that comments name.
 FOREIGN = {"cupti_activity.h", "libio.h", "b.c"}
 
-# Which of shim/'s folders stand on which.
+# The layer of each folder in shim/: a folder may include files of its own layer, and of lower ones.
 HEIGHT = {"base": 0, "record": 1, "slots": 2, "batch": 2, "decode": 3, "hooks": 3, "python": 3,
           "cuda": 3, ".": 4}
 
@@ -150,7 +150,7 @@ def room_of(path):
 
 
 def check_rooms():
-    """shim/'s folders include downwards, and no two of one height include each other."""
+    """Folders in shim/ include only lower layers or their own, and no two of one layer include each other."""
     arrows = {}
     for path in files("shim", endings=(".c", ".h", ".def", ".S")):
         own = path[len("shim/"):]
@@ -164,7 +164,7 @@ def check_rooms():
 
 
 def circles_of(arrows):
-    """The groups of names that reach one another; `arrows` has what each name uses."""
+    """Returns groups of names that use one another, however indirectly. `arrows`: what each name uses."""
     reached = {own: set(used) - {own} for own, used in arrows.items()}
     grown = True
     while grown:
@@ -179,7 +179,7 @@ def circles_of(arrows):
 
 
 def check_circles(room):
-    """No two modules of a room (a .c and its .h are one), and no two folders, use one another."""
+    """No two modules of `room`, and no two of its folders, include one another. A .c and its .h are one module."""
     arrows, folders = {}, {}
     for path in files(room, endings=(".c", ".h", ".def", ".S")):
         own = os.path.splitext(os.path.relpath(path, room))[0]
@@ -193,7 +193,7 @@ def check_circles(room):
 
 
 def check_mentions():
-    """A comment that names a file of ours (room/file.c, or file.c beside it) names one that exists."""
+    """If a comment names a file of this tree, with or without its folder, the file exists."""
     known = set(files(*FOLDERS))
     rooms = {folder for path in known for folder in os.path.dirname(path).split("/")}
     leaves = {os.path.basename(path) for path in known}
@@ -203,7 +203,7 @@ def check_mentions():
             for name in re.findall(r"(?<![\w/.<])((?:\w+/)*\w+\.(?:c|h|S|def|sql))\b", comment):
                 room, leaf = os.path.split(name)
                 if room and not set(room.split("/")) & rooms:
-                    continue  # another project's, as linux/magic.h
+                    continue  # a file of another project, such as linux/magic.h
                 counted += 1
                 found = any(("/" + one).endswith("/" + name) for one in known) if room else leaf in leaves
                 check(found or (not room and leaf in FOREIGN), path, "names", name, "that is not there")
@@ -211,7 +211,7 @@ def check_mentions():
 
 
 def check_calls(room, *patterns):
-    """No two object files call one another, however indirectly: includes do not show it where files share a header."""
+    """No two object files call one another, however indirectly. Includes do not show this if files share a header."""
     objects = sorted(path for pattern in patterns for path in glob.glob(os.path.join(dlprof_test.BUILD, pattern)))
     defines, needs = {}, {}
     for path in objects:
@@ -228,12 +228,12 @@ def check_calls(room, *patterns):
           "has circles of files that call one another")
 
 
-# Partials hold numbers of causes and verdicts: of this version these.
+# Partials (part.c) store causes and verdicts as numbers: version of partials, checksum of the names in order.
 PARTS = 10, 3696819587
 
 
 def check_parts():
-    """Whoever changes the order of what a partial numbers raises its version."""
+    """If the order of causes or verdicts changes, the version of partials must rise."""
     names = re.findall(r"^CAUSE\((\w+),", text("analyzer/analysis/cause/causes.def"), re.M)
     names += re.findall(r"^\t(STALL_VERDICT_\w+),", text("analyzer/analysis/account/stall.h"), re.M)
     version = int(re.search(r"^#define VERSION +(\d+)", text("analyzer/store/fleet/part.c"), re.M)[1])
@@ -242,8 +242,8 @@ def check_parts():
           "the order of causes and verdicts, which part.c stores: raise its VERSION, and write both here")
 
 
-# Lines of the product by folder, and what each may have. A capability that needs more raises its
-# folder's in its own commit, and says why.
+# The most lines that each folder of the product may have. A change that needs more raises its folder's
+# number in the same commit, and says why.
 BUDGETS = {
     "include": 1460, "shim": 27608, "shim/python": 7298, "shim/cuda": 3761, "shim/record": 4333,
     "analyzer/drain": 12651, "analyzer/store": 8235, "analyzer/analysis": 17297,
@@ -262,7 +262,7 @@ def check_budgets():
 
 
 def check_readme():
-    """Whoever comes anew finds both commands, of which the second is what CI runs."""
+    """README.md names the two commands that a newcomer needs, and CI runs the second one."""
     for command in ("examples/quickstart.sh", "tests/run.sh"):
         check(re.search(r"^    " + re.escape(command) + r"\s", text("README.md"), re.M), "README.md",
               "does not say", command)
@@ -270,7 +270,7 @@ def check_readme():
 
 
 def check_case_study():
-    """The lines of code that its screens name are in the functions that they name."""
+    """Each line of code that a screen in case-study.md names is in the function that the screen names."""
     named = re.findall(r"(\w+), (examples/case-study/\w+\.py):(\d+)", text("examples/case-study.md"))
     check(len(named) >= 3, "examples/case-study.md names lines of", named)
     for function, path, line in named:
@@ -279,7 +279,7 @@ def check_case_study():
 
 
 def check_frameworks():
-    """Every module that is patched has its framework's name."""
+    """Each module that the shim patches belongs to a package in frameworks.def."""
     packages = re.findall(r'^FRAMEWORK\("([\w.]+)",', text("include/dlprof/frameworks.def"), re.M)
     loaders = text("shim/python/loaders/loaders.def")
     macros = dict(re.findall(r'^#define (\w+) "([\w.]+)"$', loaders, re.M))
@@ -287,7 +287,7 @@ def check_frameworks():
                re.findall(r'^LOADER\(\w+, "[^"]*", ([\w.]+|"[^"]*"),', loaders, re.M)]
     equal(len(modules), len(re.findall(r"^LOADER\(", loaders, re.M)), "rows of loaders.def, read")
     modules += re.findall(r'^TARGET\("([^"]+)"', text("shim/python/targets.def"), re.M)
-    modules.remove("multiprocessing.resource_sharer")  # Python's own, which serves PyTorch's
+    modules.remove("multiprocessing.resource_sharer")  # a module of Python's own that PyTorch's workers use
     for module in modules:
         check(any((module + ".").startswith(package + ".") for package in packages), module,
               "is of no package in frameworks.def")
@@ -313,7 +313,7 @@ def check_meta():
 
 
 def check_options():
-    """`python -m dlprof run` and `tune` skip the options that take a word: those that launch/options.c says."""
+    """`python -m dlprof` knows which options of `run` and `tune` take a word: those of launch/options.c."""
     rows = re.findall(r'\{"([a-z-]+)",(?: \'(\w)\',)?([^}]*)\.verbs = (RUN|RECORDS|TUNE|ALL)\}',
                       text("analyzer/launch/options.c"))
     taken = {word for name, letter, rest, _ in rows if re.match(r' "|\s+\.argument', rest)
@@ -322,12 +322,12 @@ def check_options():
     equal(sorted(ast.literal_eval(known.group(1))), sorted(taken), "_WITH_VALUE")
 
 
-# The page's numbers, Chrome's format of traces, and what streams row by row: the manual names it all the same.
+# These write keys in C: numbers of the HTML page, Chrome's traces, and rows that are streamed.
 KEYS_IN_C = re.compile(r"analyzer/render/(html/|run/trace\.c|run/batches\.c|form/)|analyzer/report/data/cmd_sql\.c")
 
 
 def check_keys():
-    """JSON's keys are rows of tables (form/facts.h), of which the manual is made, too."""
+    """Keys of JSON are written only through tables (form/facts.h), since the manual is made of them, too."""
     for path in files("analyzer", endings=(".c", ".h")):
         if not KEYS_IN_C.match(path):
             found = re.findall(r'\bjsonw_\w+\([^;]*?, "(\w+)"', text(path))
@@ -347,7 +347,7 @@ def check_constants():
 
 
 def check_formats():
-    """No format of printf()'s is chosen by ?: the compiler may check only one of both."""
+    """No format for printf() is chosen by ?:, because the compiler may check only one of the two formats."""
     for path in files("shim", "analyzer", endings=(".c", ".h")):
         found = re.findall(r'\b(?!text_add)\w+\((?:[^;"(]|\([^;"()]*\))*\?\s*"[^"]*%[^;]*;', text(path))
         equal(found, [], path, "chooses a format by ?:")
@@ -369,10 +369,10 @@ def check_files():
 
 
 def check_names():
-    """A program finds what lies beside it before CPython's own modules: numpy imports `secrets`."""
+    """No script has the name of a module of CPython, since programs beside it would import the script instead."""
     for path in files("tests", endings=(".py",)):
         name = os.path.basename(path)[:-len(".py")]
-        if path.startswith("tests/lib/frameworks/"):  # packages, copied elsewhere
+        if path.startswith("tests/lib/frameworks/"):  # packages, which tests copy into folders of their own
             continue
         check(name not in getattr(sys, "stdlib_module_names", ()) or path in SHADOWS, path,
               "is called like a module of CPython")
@@ -389,7 +389,7 @@ def check_views():
                                 (view,)).fetchall()
         equal(kind, [("view",)], "view", view)
         columns = [row[1] for row in database.execute("PRAGMA table_info({})".format(view))]
-        # Additions are free, at the end or between; what was promised stays in its order.
+        # Columns may be added anywhere, but the promised ones keep their order.
         equal([c for c in columns if c in expected.split()], expected.split(), "columns of", view)
         database.execute("SELECT * FROM {}".format(view)).fetchall()
     lists = text("analyzer/store/database/columns.h")
@@ -407,10 +407,10 @@ def hook_names():
     names = re.findall(r"^HOOK\w*\(.*?\b(\w+), \(", table, re.MULTILINE)
     equal(len(names), len(rows), "rows of hooks.def that this test can read")
     equal(sorted(set(names)), sorted(names), "hooks.def has a name once")
-    # Written in assembly, because they look at who calls them.
+    # The functions in assembly, which need their caller's address.
     entries = re.findall(r"^\s*\.globl\s+(\w+)", text("shim/slots/dl.S"), re.MULTILINE)
     equal(sorted(set(entries)), ["dlsym"], "entries of dl.S")
-    # libcupti's, to see others use it, and what CUDA itself calls.
+    # Wrapped functions of libcupti, which show that other tools use it. CUDA itself calls the Initialize functions.
     table = text("shim/cuda/foreign.def")
     foreign = re.findall(r"^FOREIGN\((\w+), \(", table, re.MULTILINE)
     equal(len(foreign), len(re.findall(r"^FOREIGN", table, re.MULTILINE)), "rows of foreign.def")
@@ -424,7 +424,7 @@ def tool(*argv):
 
 
 def symbols(*flags, path=None):
-    """Type A: names of the versions themselves."""
+    """Returns the library's dynamic symbols, without those of type A, which are names of versions."""
     return [line.split()[-1] for line in tool("nm", "-D", *flags, path or SHIM).splitlines()
             if " A " not in line]
 
@@ -458,9 +458,9 @@ def check_needs(hooks):
     tls = re.search(r"^\s*TLS\s+\S+\s+\S+\s+\S+\s+\S+\s+(0x[0-9a-f]+)", headers, re.MULTILINE)
     size = int(tls.group(1), 16) if tls else 0
     say("thread-local bytes:", size)
-    # More may not fit the static block where the library is loaded late.
+    # If the library is loaded late, more bytes may not fit into the static block.
     check(size <= 64, "thread-local bytes", size)
-    # Python ends a thread by unwinding it without the GIL: no cleanup of ours may run then.
+    # Python may end a thread by unwinding its stack without the GIL; the library must not run code then.
     sections = tool("readelf", "-SW", SHIM)
     check(".text" in sections and ".gcc_except_table" not in sections, SHIM, "acts on unwinding")
     relocations = tool("readelf", "-rW", SHIM)

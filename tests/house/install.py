@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts on machines that lack something: a network, a package, a path that can be preloaded."""
+"""Runs the examples' scripts where something is missing: a network, a package, a path without blanks."""
 import os
 import shutil
 import subprocess
@@ -25,7 +25,7 @@ install_deps
 
 
 def install(packages, extras, no):
-    """Exit status and output, where apt-get fails for commands that hold `no`."""
+    """Runs install-deps.sh; apt-get fails for commands that contain `no`. Returns exit status and output."""
     done = subprocess.run(
         ["sh", "-c", SCRIPT, "sh", os.path.join(EXAMPLES, "install-deps.sh"), packages, extras],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=dict(os.environ, NO=no))

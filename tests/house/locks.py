@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No lock of ours is held while libcupti is called, and none is taken in what it calls.
+"""Checks that the shim holds no lock while it calls libcupti, and takes none in CUPTI's callbacks.
 
-usage: locks.py [ROOT]: of another tree, to plant a fault and see it found. CUPTI has locks of its own, and
-takes them in both orders: before it calls us, and after we call it. From the sources alone: who calls
-whom by name, whatever the circumstances. So a function that takes a lock must not lead to libcupti at
-all, and CUPTI's callbacks must lead to no lock.
+usage: locks.py [ROOT]: checks another tree, in which a fault was planted to see it found. CUPTI holds locks of its
+own both when it calls back and when it is called, so a lock of ours could deadlock. The check reads only the sources:
+which function names which. So no function that takes a lock may lead to libcupti, and no callback to a lock.
 """
 import glob
 import os
@@ -29,7 +28,7 @@ class Function:
     def __init__(self, path, match):
         self.file, self.name = os.path.relpath(path, ROOT), match.group("name")
         self.local = re.match(r"(static|.*\bstatic\b)", match.group("head").split("(")[0]) is not None
-        # Who is named without being called may be called by who gets the name.
+        # All names count, not only calls: a function that is passed on may be called elsewhere.
         self.names = set(re.findall(r"\b[a-zA-Z_]\w*", match.group("body")))
         self.calls_cupti = CUPTI.search(match.group("body")) is not None
         self.locks = any(LOCK.match(name) for name in
@@ -46,7 +45,7 @@ def read():
 
 
 def reach(function, functions):
-    """Everything that it leads to, by name: {function: who led there}."""
+    """Returns all functions that `function` may call, however indirectly: {called: caller}."""
     found, queue = {function: None}, [function]
     while queue:
         at = queue.pop()
@@ -73,7 +72,7 @@ def main():
     callbacks = [function for function in functions if function.name in CALLBACKS]
     say("{} functions, {} take a lock, {} call libcupti".format(len(functions), len(lockers),
                                                                len(callers)))
-    # Or the check has gone blind.
+    # With fewer functions, the pattern FUNCTION would no longer fit the sources.
     check(len(functions) > 500, "functions", len(functions))
     check({"shim/slots/got.c", "shim/python/loaders/tfdata.c"} <= {one.file for one in lockers}, "lockers")
     check({"shim/cuda/activity.c", "shim/cuda/attach.c", "shim/cuda/manners.c"} <=

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A predicate (is_, has_, are_, can_) does not write, so that it may be asked anywhere.
+"""Checks that functions named is_, has_, are_ or can_ change nothing, so that they may be called anywhere.
 
-usage: predicates.py [ROOT]: with another folder, to plant a fault and see it found.
+usage: predicates.py [ROOT]: checks another folder, in which a fault was planted to see it found.
 """
 import os
 import re
@@ -36,7 +36,7 @@ def sources(*folders):
 
 
 def split(declared):
-    """The names of `a, *b = f(x, y), c[3]`."""
+    """Returns the names that a declaration such as `a, *b = f(x, y), c[3]` declares."""
     depth, parts = 0, [""]
     for letter in declared:
         depth += letter in "([{"
@@ -57,7 +57,7 @@ def own_names(arguments, body):
 
 
 def writes(arguments, body):
-    """What is assigned to that is not the function's own: a global, a static, or by a pointer."""
+    """Returns what a function writes besides its own variables: globals, statics, through pointers."""
     own = own_names(arguments, body)
     found = WRITERS.findall(body)
     without = DECLARED.sub(lambda match: match.group()
@@ -88,7 +88,7 @@ def check_predicates():
 
 
 def check_self():
-    """What is to be found is."""
+    """Checks that writes() finds each kind of write, and nothing else."""
     for body in ("\tdrain->at = 1;\n", "\t*ret = 1;\n", "\tcount++;\n", "\tstatic int at;\n\n\tat = 2;\n",
                  "\tatomic_store(&a, 1);\n", "\t--d->left;\n", "\tint x = 1;\n\n\td->seen[x] |= 4;\n"):
         check(writes("struct drain *d", body), "not found in", body)

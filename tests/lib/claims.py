@@ -50,7 +50,7 @@ WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for
     "interval": r"another such run would report ({p}) to ({p})",
 }.items()}
 
-# A walk through runs of all kinds must find each of these patterns.
+# Each of these patterns must be found in some report of a test with runs of all kinds.
 EVERYDAY = {"headline", "ideal", "lossless", "sure", "rates", "capacity", "fewer", "longer", "cost",
             "also", "of_counted", "range", "enough", "interval"}
 
@@ -67,7 +67,7 @@ PARTS = (r"[█▓▚▒░·#=%+.-] (not ready|waiting|receiving|sampling|epoch
          r"({}) %")
 BANDS = (("NOT INPUT-BOUND", 0, 5), ("MODERATELY INPUT-BOUND", 5, 20),
          ("HIGHLY INPUT-BOUND", 20, 200))
-SHARES_SLACK = 2  # percent by which the sum of rounded shares may be wrong
+SHARES_SLACK = 2  # percentage points by which a sum of rounded shares may differ from the whole
 # A row of the predictions: setting, batches a second, range, gain, waiting.
 ROW = r"    (\S.*?) {{2,}}{n} .* (-|[-+][\d,]+ %) +([-<\d].*%|\?)$".format(n=NUMBER)
 NO_NUMBER = r"(?<![\w./])[-+]?(?:nan|inf)(?![\w./])"
@@ -144,7 +144,7 @@ def check_head(t):
         return
     share, most = value(headline[1]), grain(headline[1])
     for words, low, high in BANDS:
-        # "NOT INPUT-BOUND" may stand at a larger share: by the GPU's clock, or if waits cost
+        # "NOT INPUT-BOUND" may go with a larger share if the GPU's clock is used, or waits cost
         # nothing.
         if words in t.flat and not low - most <= share < high + most and low:
             t.say(words, "at", headline[1])

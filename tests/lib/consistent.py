@@ -43,7 +43,7 @@ def check_causes(found, say):
     stall, causes = found["stall"], found["causes"]
     waiting = [cause for cause in causes if cause["id"] not in PAUSES]
     seconds = [cause["s"] for cause in waiting]
-    # Where the training mostly waits, what it waits for comes first.
+    # In a highly input-bound training, the first cause must be one of waiting.
     highly = found["verdict"] == "highly_input_bound"
     if causes != sorted(causes, key=lambda cause: (highly and cause["id"] in PAUSES, -cause["s"])):
         say("the causes are not sorted", causes)
@@ -106,7 +106,7 @@ def check_predictions(found, say):
     if "baseline" in rows and rows["baseline"]["stall_ratio"] != found["stall"]["ratio"]:
         say("as it was waits", rows["baseline"]["stall_ratio"], "and the headline is",
             found["stall"]["ratio"])
-    # With several loaders, the baseline is the rate of one of them.
+    # With several loaders, the baseline is the rate of one loader, and cannot be compared.
     if "baseline" in rows and found["clock"] == "host" and len(found.get("loaders", [])) == 1:
         rate = found["stall"]["batches"] / found["stall"]["time_s"]
         if abs(rows["baseline"]["batches_per_s"] / rate - 1) > 0.001:
@@ -114,8 +114,8 @@ def check_predictions(found, say):
 
 
 def check_lines(found, say):
-    """Checks that shares of a phase sum to at most 1, and no line stands twice; threads count
-    apart."""
+    """Checks that a phase's shares add up to at most 1, and no line appears twice. Lines of other
+    threads are added up apart."""
     for phase in ("load", "wait", "step"):
         for is_thread in (False, True):
             rows = [row for row in found["lines"] or ()
@@ -136,7 +136,7 @@ def check(found):
 
     if "jobs" in found:
         return sum((check(job) for job in found["jobs"]), [])
-    # A job's report has only a sum of losses: the parts are in the ranks' reports.
+    # A job's report has only the sum of what its ranks lost, so these checks need a rank's report.
     parts = (check_account, check_verdict, check_causes, check_advice, check_predictions,
              check_lines)
     for part in (check_verdict,) if "job" in found else parts:

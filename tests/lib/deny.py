@@ -12,8 +12,8 @@ import sys
 
 X86 = platform.machine() == "x86_64"
 ARCH = 0xC000003E if X86 else 0xC00000B7
-# Number of each system call on this machine. To deny only one value of an argument: its index and
-# the value.
+# Number of each system call on this machine. If two more numbers follow, the call is denied only if
+# the argument of this index has this value.
 CALLS = {
     "renameat2": (316 if X86 else 276, None, None),
     "link": (265 if X86 else 37, None, None),

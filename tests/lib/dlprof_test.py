@@ -18,7 +18,7 @@ import stub
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 BUILD = os.environ.get("TEST_BUILD") or os.path.join(ROOT, "build")
-PREFIX = os.environ.get("TEST_PREFIX")  # tests what is installed there: a wheel's folder, /usr
+PREFIX = os.environ.get("TEST_PREFIX")  # where the dlprof to test is installed: a wheel's folder, /usr
 
 
 def _ours(built, *installed):
@@ -42,7 +42,7 @@ HARMFUL = "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206
 
 _failures = []
 _checks = [0]
-_always = {}  # variables that environment() always sets
+_always = {}  # variables that environment() sets for all programs
 
 
 def say(*words):
@@ -98,7 +98,7 @@ def need_torch():
 
 
 def use_stub():
-    """Makes all later programs import a stub of torch around the DataLoader of the installed one.
+    """Makes all later programs import a stub of torch, with the DataLoader of the installed torch.
 
     The stub imports in a tenth of the time. Use it where any training will do."""
     folder = stub.make(scratch())
@@ -284,7 +284,7 @@ def quantile(values, share):
 
 
 def spread(values, unit=1, digits=3):
-    """ "median / 99 % / max" for the record."""
+    """Returns "median / 99 % / max" of values, to be printed."""
     if not values:
         return "no values"
     return " / ".join("{:.{}f}".format(v / unit, digits)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what loops with their own clock print, and what the database has of them."""
+"""Reads the waits that test programs measured themselves, and what the database has of the same run."""
 import os
 
 from dlprof_test import ROOT, equal, rows
 
-# Begin of a program's source: drain(take) calls take() until StopIteration and prints each wait.
+# First lines of test programs, with drain(take): it calls take() until StopIteration and prints each wait.
 with open(os.path.join(ROOT, "tests", "e2e", "frameworks", "driver.py")) as file:
     DRIVER = "import sys\n" + file.read()
 
 
 def split(out):
-    """Returns the program's waits, and the rest of its output."""
+    """Returns the waits that a program printed, and the rest of its output."""
     waits, rest = [], []
     for line in out.splitlines():
         if line.startswith("WAIT"):

@@ -16,7 +16,7 @@ FOLDER = os.path.join(t.BUILD, "pypi")
 LISTS = {"venv": os.path.join(t.ROOT, "tests", "e2e", "wheels.txt"),
          "cupti": os.path.join(t.ROOT, "tests", "cuda", "wheels.txt")}
 TIMEOUT_S = 900
-# A network that does not answer may cost a minute: pip's five tries each would cost more.
+# Without a network this takes up to a minute; with pip's default of five tries it would take more.
 PIP = ["-m", "pip", "--no-input", "--retries", "1", "--timeout", "20"]
 COMPLAINTS = r"\[Errno [^']+|[\w ]+ timed out|certificate verify failed[^(']*|ERROR: .*"
 
@@ -40,9 +40,9 @@ def is_whole(name):
 
 
 def why_not(name):
-    """Returns pip's complaint, or says that tests/run.sh was not called.
+    """Returns what pip complained about, or that tests/run.sh was not called.
 
-    Without a network pip says that there is no such package, but the reason before that."""
+    Without a network pip's last line says "no such package"; the real reason is in a line above."""
     try:
         with open(path(name, ".log"), encoding="utf-8", errors="replace") as log:
             text = log.read()

@@ -49,7 +49,7 @@ IN_ORDER_FALSE = [
 ]
 
 
-# Other names for the patch points, as a fork or a later version of torch may have.
+# Other names for the patch points, like those of a fork or a later version of torch.
 HIDDEN = {"_BaseDataLoaderIter": "_RootIter", "_MultiProcessingDataLoaderIter": "_ManyIter",
           "_worker_loop": "_work", "_MapDatasetFetcher": "_MapFetcher",
           "_IterableDatasetFetcher": "_StreamFetcher"}

@@ -53,7 +53,7 @@ def run(jobs, at_once=1, preload=True, python=None, neighbours=()):
 
 
 def steady(plan, truth, skipped):
-    """Returns (wait, compute, was ready) of batches, in seconds, but the first of each epoch."""
+    """Returns (wait, compute, was ready) in seconds of all batches but the first of each epoch."""
     result = []
     for line, following in zip(truth, truth[1:]):
         if line["batch"] < skipped or following["epoch"] != line["epoch"]:
@@ -100,7 +100,7 @@ def idle_ns(plan, truth):
     result, before = 0, {}
     ahead = plan["workers"] * plan.get("prefetch", 2)
     for at, line in enumerate(truth) if plan["workers"] else ():
-        if line["batch"] >= ahead:  # it was sent when the batch `ahead` before it was taken
+        if line["batch"] >= ahead:  # sent when batch number `batch - ahead` was taken
             result += line["load_begin"] - max(truth[at - ahead]["end"], before[line["pid"]])
         before[line["pid"]] = line["load_end"]
     return result

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * userfs.c - for tests: shows a folder again through FUSE, like network file systems that lack
- * locks or shared memory.
+ * userfs.c - mounts a folder a second time through FUSE, for tests. It can lack locks or shared
+ * mappings, as some network file systems do.
  *
  * usage: userfs FOLDER MOUNTPOINT [nolock] [nomap]
  */

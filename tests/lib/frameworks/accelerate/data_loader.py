@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import time
-class DataLoaderDispatcher:                 # one rank asks; the others wait for what it distributes
+class DataLoaderDispatcher:                 # one rank takes the batches; the other ranks wait until it sends them
     def __init__(self, base_dataloader, receive_s=0.002):
         self.base_dataloader, self.receive_s = base_dataloader, receive_s
     def __iter__(self):
@@ -10,7 +10,7 @@ class DataLoaderDispatcher:                 # one rank asks; the others wait for
 class DataLoaderStateMixin:
     def begin(self):
         pass
-class DataLoaderShard(DataLoaderStateMixin):  # of a resumed training: throws batches away
+class DataLoaderShard(DataLoaderStateMixin):  # skips the first batches, as in a resumed training
     def __init__(self, base_dataloader, skip_batches=0):
         self.base_dataloader, self.skip_batches = base_dataloader, skip_batches
     def __iter__(self):

@@ -6,7 +6,7 @@ import threading
 import time
 from .fetcher import _IterableDatasetFetcher, _MapDatasetFetcher
 from .worker import _IterableDatasetStopIteration, _ResumeIteration, _worker_loop
-class _DataLoaderIterBase:                  # has the dataset, but not its loader
+class _DataLoaderIterBase:                  # knows its dataset, but not the loader that made it
     def __init__(self, loader):
         self._dataset, self._dataset_kind = loader.dataset, loader.dataset_kind
         self._batch_sampler, self._num_workers = loader.batch_sampler, loader.num_workers
@@ -77,7 +77,7 @@ class _DataLoaderIterMultiProcess(_DataLoaderIterBase):
         self._indices_queues[worker].put((self._send_idx, indices))
         self._send_idx += 1
         self._batches_outstanding += 1
-    def _get_data(self):                    # returns batch _rcvd_idx; of a stream, the next one
+    def _get_data(self):                    # returns batch number _rcvd_idx or, of an iterable dataset, the next batch
         while True:
             while self._rcvd_idx in self._task_infos and self._rcvd_idx not in self._arrived and \
                     not self._worker_status[self._task_infos[self._rcvd_idx]]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from tensorflow.python.eager import context
-create = lambda: None                       # a test sets it to make TensorFlow's own object
-class Iterator:                             # the one for graphs and sessions
+create = lambda: None                       # a test may set this, to make an object of TensorFlow itself
+class Iterator:                             # the iterator of graphs and sessions
     def __init__(self, resource, initializer=None):
         self.resource = resource
 class OwnedIterator:
