@@ -82,7 +82,7 @@ OF_WORKERS = {"loader_capacity", "cpu_contention", "slow_worker", "head_of_line"
 OF_CPU = {"cpu_contention", "reduce_cpu_per_batch"}
 ASLEEP_MOST = 0.8
 
-# Advice whose gain is not waiting time.
+# Advice whose gain does not come from less waiting.
 OF_STEPS = consistent.STEPS + ("own_threads", "move_out_of_process")
 
 
@@ -119,7 +119,7 @@ class Text:
     def __init__(self, text, found):
         self.lines, self.flat, self.found = text, flat(text), found
         self.wrong = []
-        # The first screen ends where -v adds its details.
+        # The first screen ends at its line "More"; -v prints details below.
         self.screen = text[:text.find("\n  More ")] if "\n  More " in text else text
         self.workers = (found.get("workers") or {}).get("count")
 

@@ -14,7 +14,7 @@ SKIPPED = ("SKIP", "IGNORED")
 
 
 def tests(path):
-    """Returns {suite and name: meson's entry}, as two suites may have tests of one name."""
+    """Returns a log's tests as {suite and name: meson's entry}, since suites may share names."""
     try:
         with open(path, encoding="utf-8") as log:
             lines = [json.loads(line) for line in log]
@@ -28,7 +28,7 @@ def short(name):
 
 
 def results(path):
-    """Returns {suite and name: result}."""
+    """Returns the tests of a log as {suite and name: result}."""
     return {name: test["result"] for name, test in tests(path).items()}
 
 

@@ -27,5 +27,5 @@ bool process_stat_read(int32_t pid, struct process_stat *ret);
 /* Reads a thread, such as "12", of a process; ret->used_ns is the CPU time of that thread only. */
 bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret);
 
-/* Returns the CPU time to the nanosecond; `stat`, just read, has it in 1/100 s only. */
+/* Returns a process's CPU time in exact ns. `stat`, just read, has this time in 1/100 s only. */
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat);

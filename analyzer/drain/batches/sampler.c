@@ -34,7 +34,7 @@ struct sampler {
 	uint64_t begin_ns, cost_ns;
 	uint64_t due_ns, looked_ns; /* when workers' stacks are read next, and were read last */
 	uint64_t random;
-	char said[120]; /* last text of the database's note about sampling */
+	char said[120]; /* what the database's note about sampling says now */
 };
 
 void sampler_open(struct sampler **ret)

@@ -272,7 +272,7 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 	       is_older(join, entry, PATIENCE_ROUNDS, PATIENCE_NS);
 }
 
-/* Returns the earliest delivered batch, if complete: fill_queue() takes the others for later. */
+/* Returns the earliest delivered batch, if complete: fill_queue() needs the rows in this order. */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
 {

@@ -28,7 +28,7 @@ struct home {
 	/* why the database cannot be at its target, as -errno; 0: it can */
 	int error;
 	pid_t carrier;     /* child process that delivers; 0: none */
-	struct told *told; /* result of that child, in shared memory */
+	struct told *told; /* result of `carrier`, in shared memory */
 	uint64_t due_ns;
 	/* when the first delivery ended, successfully or not; 0: not yet */
 	uint64_t begun_ns;

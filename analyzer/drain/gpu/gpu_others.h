@@ -19,7 +19,7 @@ struct gpu_others_told;
 
 /* Must be all zero at first. */
 struct gpu_others {
-	pid_t child; /* asks NVML; 0: there is none */
+	pid_t child; /* process that asks NVML; 0: none runs */
 	struct gpu_others_told *told;
 	uint64_t begun_ns, next_ns;
 	uint64_t since_us; /* time of CLOCK_REALTIME when the GPU's use was first seen */

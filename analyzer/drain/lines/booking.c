@@ -12,7 +12,7 @@
 struct waiting {
 	struct booking_sample sample;
 	bool is_done;
-	bool is_claimed; /* a span has taken it for the time being, as `phase` */
+	bool is_claimed; /* a span has taken the sample for the time being, as `phase` */
 	enum line_phase phase;
 };
 

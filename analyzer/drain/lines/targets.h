@@ -48,5 +48,5 @@ bool target_loads(const struct target *target);
 
 void target_note_asker(struct target *target, uint32_t tid);
 
-/* Looks for the interpreter, if that is due. Returns true if it is known. */
+/* Looks for the interpreter, if a look is due. Returns true if the interpreter is known. */
 bool target_open(struct targets *targets, struct target *target, uint64_t now_ns);

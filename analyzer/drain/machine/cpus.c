@@ -211,7 +211,7 @@ int64_t cpus_busy_ns(const char *root, int32_t pid)
 		found++;
 	}
 	fclose(file);
-	/* In some containers /proc/stat has other cores than the mask, so the time is unknown. */
+	/* In some containers /proc/stat lacks cores of the mask: then their time is unknown. */
 	return found == CPU_COUNT(&set) ? (int64_t)ticks * ((int64_t)NS_PER_S / rate) : -1;
 }
 

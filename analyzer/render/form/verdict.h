@@ -28,7 +28,7 @@ enum verdict_clock verdict_clock(const struct finding *finding);
 
 const char *verdict_clock_name(bool by_gpu);
 const char *verdict_clock_meaning(bool by_gpu);
-#define VERDICT_BOUND "an upper bound" /* words for a GPU's idle time by the host's clock */
+#define VERDICT_BOUND "an upper bound" /* what the host's clock gives for the GPU's idle time */
 
 #define VERDICT_SENTENCE 128
 

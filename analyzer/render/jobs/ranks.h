@@ -80,7 +80,7 @@ const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID]);
 int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struct outline *o);
 void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out);
 
-/* Shows at most `most` ranks in rows. */
+/* Makes the outline of a job; at most `most` ranks get a row. */
 #define RANKS_LIMITS "limits"
 int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o);
 

@@ -10,7 +10,7 @@
 
 #define MOST_KERNELS 10
 #define KERNEL_BYTES 400
-#define KERNEL_MOST  100 /* names with more columns lose levels of template arguments */
+#define KERNEL_MOST  100 /* longer names lose levels of their template arguments */
 #define KERNEL_DEPTH 6
 #define WORTH_SAYING 0.001
 

@@ -16,7 +16,7 @@
 #define STEP_HANG    12
 #define BAR_MOST     100
 #define STRIP_LEAST  20
-#define COVERAGE_HANG 16 /* as in dlprof doctor */
+#define COVERAGE_HANG 16 /* column of the texts beside labels, as in dlprof doctor */
 #define LINE_MOST    1024
 
 struct fit {

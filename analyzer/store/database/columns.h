@@ -111,7 +111,7 @@
 
 #define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) STEP_PARTS(X) BATCH_LOADED(X)
 
-/* Time of a load that is in none of its other parts, as in the view `load`. */
+/* SQL for other_ns: a load's time without its other parts, as in the view `load`. */
 #define BATCH_OTHER_SQL                                                                            \
 	"MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"          \
 	" - IFNULL(collate_ns, 0))"

@@ -2,7 +2,7 @@
 /* db.h - transactions and errors of an open database. Functions return 0 or -errno. */
 #pragma once
 
-#define DB_APPLICATION_ID 0x646C7072	/* "dlpr" */
+#define DB_APPLICATION_ID 0x646C7072	/* the letters "dlpr" */
 #define DB_SCHEMA_VERSION 16
 
 struct db;

@@ -22,7 +22,7 @@ struct name {
 	char word[];
 };
 
-static void *names; /* tree for tsearch(3), by kind and text */
+static void *names; /* struct name, in a tree of tsearch(3) by kind and text */
 static size_t counts[REDACT_MAX];
 
 /* Names of hosts, which are replaced inside free text, too. */

@@ -48,7 +48,7 @@ static inline double query_known(int64_t value)
 	FACT(MAIN_WAITED_NS, int64_t, main_waited_ns) /* main thread's wait for a core */          \
 	FACT(WORKERS_RAN_NS, int64_t, workers_ran_ns)                                              \
 	FACT(WORKERS_WAITED_NS, int64_t, workers_waited_ns)                                        \
-	FACT(NEIGHBOURS, char *, neighbours) /* text of drain/machine/neighbours.h */              \
+	FACT(NEIGHBOURS, char *, neighbours) /* see drain/machine/neighbours.h */                  \
 	FACT(SYNC, int64_t, synchronous) /* 1: waits for the end of each step; -1: unknown */      \
 	FACT(JOB_ID, char *, job_id)                                                               \
 	FACT(ATTEMPT, int64_t, attempt)                                                            \

@@ -16,7 +16,7 @@ CREATE TABLE t_process (
 	role TEXT NOT NULL,		-- main, worker, pin, other
 	worker_id INTEGER,
 	loader_id INTEGER,
-	stream INTEGER,			-- a worker's stream; its loader, once known, sets loader_id
+	stream INTEGER,			-- of a worker; loader_id follows when its loader is known
 	start_ns INTEGER,		-- when the process began to record
 	end_ns INTEGER,			-- when the drain found it gone, or when it began to exit
 	-- 'clean': ran its destructors; 'gone': ended without them; 'exec': became another program; NULL: alive
@@ -38,7 +38,7 @@ CREATE TABLE t_use (
 	-- its first load or batch; end: when the drain last read it.
 	private_begin_bytes INTEGER,
 	private_end_bytes INTEGER,
-	major_faults INTEGER,		-- since its first load or batch; includes those of mapped files
+	major_faults INTEGER,		-- since its first load or batch, also faults on mapped files
 	swapped_bytes INTEGER,		-- largest value that the drain read
 	PRIMARY KEY (pid, start_ticks)
 ) WITHOUT ROWID;
@@ -76,7 +76,7 @@ CREATE TABLE t_epoch (
 	begin_ns INTEGER,		-- when DataLoader.__iter__ was called
 	setup_ns INTEGER,		-- how long that call took; it starts the workers
 	stream INTEGER,			-- as in event.h
-	generation INTEGER,		-- as in event.h; by stream and generation, a drain finds a record's epoch
+	generation INTEGER,		-- as in event.h; a record's stream and generation name its epoch
 	-- Since version 6. tid: the thread that took the batches. nested: 1 if the epoch's waits are part
 	-- of other waits of that thread. stop_begin_ns, stop_ns: start and length of the call that ended
 	-- the epoch and its workers.

@@ -14,7 +14,7 @@
 
 #include "store/fleet/export.h"
 
-#define LAKE_APPLICATION_ID 0x646C706C /* "dlpl" */
+#define LAKE_APPLICATION_ID 0x646C706C /* the letters "dlpl" */
 #define LAKE_VERSION        1
 
 /* Structs of rows. A NULL text, an UNKNOWN number and a number that is not finite become NULL. */

@@ -39,7 +39,7 @@ struct head {
 	struct grid by_clock;
 };
 
-/* After all groups come their windows, in the same order, then the windows of time bins. */
+/* The file has all groups, then each group's windows in this order, then those of time bins. */
 struct group {
 	struct rank_sums sums;
 	struct grid by_step;

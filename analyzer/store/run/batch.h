@@ -7,7 +7,7 @@
 #include "analysis/predict/flight.h"
 #include "store/run/query.h"
 
-/* Columns of the views `batch` and `load`; NULL becomes UNKNOWN. */
+/* A row: columns of the views `batch` and `load`, in which NULL becomes UNKNOWN. */
 struct batch_record {
 #define X(name) int64_t name;
 	BATCH_COLUMNS(X)

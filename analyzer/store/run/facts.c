@@ -112,7 +112,7 @@ static enum load_wait_kind kind_of(const char *name)
 	return LOAD_WAIT_OTHER;
 }
 
-/* Limits the time of page faults: they cannot have taken time in which loads waited for a core. */
+/* Limits the time of page faults, which may include time in which loads only waited for a core. */
 static void bound_faults(struct load_facts *ret)
 {
 	double *ns = &ret->wait_ns[LOAD_WAIT_FAULT];

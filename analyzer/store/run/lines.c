@@ -154,7 +154,7 @@ static int take_stack(struct reader *reader, sqlite3_stmt *stmt)
 
 	stack->count = rows_time(stmt, 3);
 	stack->ns = rows_time(stmt, 4);
-	/* A time is at most a year, so that sums do not overflow. */
+	/* Leaves out times of more than a year, with which sums could overflow. */
 	if (r < 0 || role < 0 || phase < 0 || !stack->depth || stack->count <= 0 || stack->ns < 0 ||
 	    stack->ns > INT64_C(1) << 55 || stack->count > INT64_C(1) << 40) {
 		reader->places = places;

@@ -15,7 +15,7 @@
 #include "store/database/rows.h"
 #include "store/run/pack.h"
 
-#define LEAST_UNSEEN 0.02 /* unknown programs are ignored if they use less than this of a core */
+#define LEAST_UNSEEN 0.02 /* unknown programs that use less of a core than this are ignored */
 #define MOST_CORES   1e6
 
 static double rate(int64_t ns, int64_t of_ns)
@@ -371,10 +371,10 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		.qdepth = rows_small(stmt, 11),
 	};
 
-	for (int i = 0; i < SERIES_TIMES - 2; i++) /* all but sample_ns and handover_ns */
+	for (int i = 0; i < SERIES_TIMES - 2; i++) /* without the last: sample_ns, handover_ns */
 		row.times[i] = rows_time(stmt, i);
 	row.sample_ns = rows_time(stmt, 15);
-	/* The receive_ns of each worker's first batch also has other waiting. */
+	/* The receive_ns of a worker's first batch includes other waiting, so it does not count. */
 	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
 		series->receive_ns += (double)rows_time(stmt, 14);
 		series->receive_count++;

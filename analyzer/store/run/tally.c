@@ -10,7 +10,7 @@
 #include "store/database/schema.h"
 #include "store/run/pack.h"
 
-/* CAST: a file may have values of any type. Sorted by the part of the time that is certain. */
+/* Casts values, as a file may have any types. Sorts rows by the time that certainly is theirs. */
 static const char LIST_SQL[] =
 	"SELECT name, detail, CAST(class AS INTEGER), CAST(count AS INTEGER), CAST(ns AS INTEGER),"
 	" CAST(bytes AS INTEGER), CAST(pixels AS INTEGER), CAST(slowest_ns AS INTEGER),"

@@ -35,7 +35,7 @@ struct timeline_event {
 	const char *lane; /* NULL: the event is in no lane */
 	int64_t at;       /* position of `lane` among the lanes */
 	const char *kind; /* one of the kinds listed in trace.sql */
-	int64_t begin_ns; /* UNKNOWN: the event has no time, or (ns) no length */
+	int64_t begin_ns; /* UNKNOWN: the event has no time; `ns` UNKNOWN: no length */
 	int64_t ns;
 	const char *members; /* members of a JSON object: name, arguments */
 };
