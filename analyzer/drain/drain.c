@@ -25,7 +25,7 @@
 #define AGAIN_MS     100
 #define HURRY_MS     2     /* shortest pause between rounds, if rings fill fast */
 #define TALLY_MS     10000 /* pause between readings of the tallies, which cannot get lost */
-/* after STACKS_MOST stacks, the drain unwinds none for STACKS_MS or STACKS_PART x their CPU time */
+/* after STACKS_MOST stacks, the pause is STACKS_MS or, if longer, STACKS_PART x their CPU time */
 #define STACKS_MS    400
 #define STACKS_MOST  2
 #define STACKS_PART  4000
@@ -103,7 +103,7 @@ static int tell_closed(void *context, const char *name)
 	return 0;
 }
 
-/* Stacks can be unwound only while their processes live and their modules can be found. */
+/* Unwinds a few stacks now, as this needs a live process whose modules can be found. */
 static int take_stacks(struct drain *drain)
 {
 	uint64_t begin = now_ns(), begin_cpu = cpu_ns(), cost;

@@ -165,7 +165,7 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
 		       : note_process(join, stream, segment, "main", UNKNOWN);
 }
 
-/* A new iterator ends the last steps of older ones, at this time, unless they are used again. */
+/* Notes the time: a new iterator ends the last steps of older ones, unless they are used again. */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
 {
@@ -287,7 +287,7 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* waited_ns, which is one thread's sum, takes waits for other loaders out of the step. */
+	/* waited_ns, one thread's sum of waits, takes those for other loaders out of the step. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns

@@ -238,7 +238,7 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
-/* Returns true if the entry is older in rounds and in time: rounds take 0.5 s, or 2 ms if busy. */
+/* Returns true if the entry is older than both limits; a round takes 0.5 s, or 2 ms if busy. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {

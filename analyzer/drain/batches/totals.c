@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* number of tallies that are stored of a kind with any number of names: the largest */
+/* of a kind with any number of names, only this many tallies are stored, the largest */
 #define KEEP_COUNT 256
 
 static const struct kind {

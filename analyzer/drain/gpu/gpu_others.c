@@ -69,7 +69,7 @@ static void start(struct gpu_others *others, struct segment *const *segments, si
 		others->child = 0;
 }
 
-/* Writes the process that used one of the run's GPUs most, if it is no process of the run. */
+/* Writes which process, other than the run's own, used one of the run's GPUs most. */
 static int write_most(struct gpu_others *others, struct writer *writer)
 {
 	const struct nvml_user *users = others->told->users, *most = NULL;

@@ -147,7 +147,7 @@ static int64_t lowest(const char *root, struct hierarchy *at)
 	size_t length = strlen(at->top);
 	int64_t least = -1, limit;
 
-	/* A container's mount may begin at a group below the host's root, which is cut off. */
+	/* A container's mount may show a group below the host's root: its path is cut off. */
 	if (strcmp(at->top, "/") != 0 && strncmp(group, at->top, length) == 0 &&
 	    (!group[length] || group[length] == '/'))
 		group += length;

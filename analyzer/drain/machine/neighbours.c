@@ -99,7 +99,7 @@ struct neighbour {
 	int kind;                  /* index in `kinds`, or a KIND_* */
 	/* started by the run's first process or by another helper, and records nothing */
 	bool is_helper;
-	double helped_ns; /* time that a helper ran, or waited for a core, between two readings */
+	double helped_ns; /* time that a helper ran or waited for a core since it was first read */
 };
 
 #define KIND_UNKNOWN (-1)
@@ -276,7 +276,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 		}
 		now.kind = own_kind(segments, count, now.pid, now.kind);
 		now.used_ns = own_used_ns(&now, &stat);
-		/* The kernel lists a process behind its parent, unless pids have started over. */
+		/* The parent is in `list` already, unless pids have started over since it began. */
 		now.is_helper = !IS_OWN(now.kind) && has_parent(list, used, stat.parent);
 		if (span_ns || IS_OWN(now.kind))
 			add(n, old, &now, &stat, span_ns);

@@ -16,7 +16,7 @@
 #define MOST_NS	   UINT64_C(20000000000)
 #define KNOWN_PART 4                  /* the pause is 1/4 of the time since the first reading */
 #define COST_PART  8000               /* readings may use 1/8000 of a core: 0.0125 % */
-#define COST_AHEAD UINT64_C(10000000) /* CPU time that readings may use beyond that */
+#define COST_AHEAD UINT64_C(10000000) /* CPU time that readings may use beyond COST_PART */
 #define MEMORY_PART  4000             /* reading memory may use 1/4000 of a core */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)

@@ -56,7 +56,7 @@ struct live {
 	/* the file, and its name while unfinished; "": no file is wanted */
 	char path[PATH_MAX], part[PATH_MAX];
 	struct live_sums now, stored; /* sums over all rows written, and over those committed */
-	double compute_ns;            /* the value last written, as a counter must not fall */
+	double compute_ns;            /* its value as last written, as a counter must not fall */
 	int64_t lost_count;           /* records lost by segments that are removed */
 	uint64_t due_ns;
 	struct live_labels {

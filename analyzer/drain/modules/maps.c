@@ -117,7 +117,7 @@ uint64_t maps_device(dev_t device)
 	return (uint64_t)major(device) << 32 | minor(device);
 }
 
-/* Returns true if it is the mapped file. For overlay and btrfs (major 0), device numbers differ. */
+/* Returns true if a file is the mapped one. Devices differ on overlay and btrfs (major 0). */
 static bool is_mapped(const struct stat *status, uint64_t device, uint64_t inode)
 {
 	return S_ISREG(status->st_mode) && status->st_ino == inode &&

@@ -17,7 +17,7 @@ struct modules;
 struct modules *modules_open(int32_t pid);
 void modules_close(struct modules *modules);
 
-/* Returns a cached list, which forked processes share until they load more code; or NULL. */
+/* Returns a process's cached list, or NULL. Forked processes share a list until they load code. */
 struct modules *modules_of(int32_t pid);
 
 /* Lists the mappings again, at first every 15 s, then more rarely. Returns false if not allowed. */

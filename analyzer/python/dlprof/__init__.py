@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account of the training that runs here, and what a finished run has recorded."""
+"""Reads the account of the training in this process, and the database of a recorded run."""
 import ctypes
 import os
 import sqlite3

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dlprof`, `dlprof-report` and `python -m dlprof`: each becomes the program of that name."""
+"""Starts the programs `dlprof` and `dlprof-report`; `python -m dlprof` is `dlprof` with this Python."""
 import os
 import sys
 
 from dlprof import PROGRAMS
 
-# The options of `dlprof run` and `dlprof tune` that take the next word.
+# Options of `dlprof run` and `dlprof tune` whose value is the next word.
 _WITH_VALUE = {"-o", "--output", "--detail", "--slow-us", "--batch-fn", "--cuda", "--segment-dir",
                "--log", "--set", "--stop-after", "--library", "--batches",
                "--rounds", "--max-time"}

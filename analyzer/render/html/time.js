@@ -66,7 +66,7 @@ function readSeries(packed) {
 	return {count: packed.count, raw: raw, buckets: buckets};
 }
 
-/* Returns batches [from, to) as stretches, each with mean times: single batches, or buckets. */
+/* Returns [from, to) as stretches with mean times: batches or, in a long run, parts of the run. */
 function stretches(series, from, to) {
 	const found = [];
 	const whole = series.raw.find(part => part.begin <= from && part.begin + part.count >= to);

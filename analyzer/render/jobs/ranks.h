@@ -54,7 +54,7 @@ int ranks_group(const struct ranks *ranks);
 /* Returns rank i's share of the time that its group or job lost; NAN: ranks do not meet. */
 double ranks_blame_share(const struct ranks *ranks, size_t i);
 
-/* The ranks' stall ratios; NAN: no rank has one. */
+/* Least, median and largest stall ratio of the ranks; NAN: no rank has one. */
 struct ranks_spread {
 	double least, median, most;
 };

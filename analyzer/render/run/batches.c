@@ -9,7 +9,7 @@
 
 enum column_type {
 	COLUMN_INT,
-	COLUMN_TIME, /* in nanoseconds, shown as seconds */
+	COLUMN_TIME, /* a time in ns, printed in seconds */
 	COLUMN_FLAG,
 	COLUMN_WORD,
 };

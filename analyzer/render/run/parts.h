@@ -39,7 +39,7 @@ void advise_patterns(const struct report *report, struct outline *outline);
 void advise_predictions(const struct report *report, struct outline *outline);
 bool advise_is_of_number(int id);
 
-/* Returns how --set changes which samples come when: for the loader where it changes most. */
+/* Returns what about samples --set leaves the same, for the loader for which that is least. */
 enum same screen_set_same(const struct report *report);
 
 void gpu_outline(const struct report *report, struct outline *outline);

@@ -16,7 +16,7 @@
 
 #define STARTUP      0.02 /* start-up is mentioned above this share of the time */
 #define LOSS_SERIOUS 0.01 /* lost records are mentioned above this share of all records */
-#define ALONE        0.20 /* collectives alone are mentioned from this share of the steps on */
+#define ALONE        0.20 /* collectives are mentioned if nothing else ran in this share of steps */
 #define UNLOADED     0.05 /* loads that were not seen are mentioned above this share of all loads */
 #define NOTE_MOST    60
 

@@ -67,7 +67,7 @@ static const char INSERT_VIEW_SQL[] =
 	" NULL AS before_ns, NULL AS backward_ns, NULL AS between_ns, NULL AS optimizer_ns,"       \
 	" NULL AS save_ns"
 
-/* If `table` lacks `column`, readers get the view `lent` or, if `sign` is missing, too, no rows. */
+/* What readers get if a table lacks `column`: the view `lent`; no rows if it lacks `sign`, too. */
 static const struct {
 	const char *table, *column, *sign, *lent;
 } NEWER[] = {

@@ -76,7 +76,7 @@ CREATE TABLE t_epoch (
 	begin_ns INTEGER,		-- when DataLoader.__iter__ was called
 	setup_ns INTEGER,		-- how long that call took; it starts the workers
 	stream INTEGER,			-- as in event.h
-	generation INTEGER,		-- as in event.h; a record's stream and generation name its epoch
+	generation INTEGER,		-- as in event.h; stream and generation tell a record's epoch
 	-- Since version 6. tid: the thread that took the batches. nested: 1 if the epoch's waits are part
 	-- of other waits of that thread. stop_begin_ns, stop_ns: start and length of the call that ended
 	-- the epoch and its workers.
@@ -293,8 +293,8 @@ CREATE TABLE t_live (
 	slot INTEGER NOT NULL,
 	place INTEGER NOT NULL,
 	kind TEXT NOT NULL,
-	name TEXT NOT NULL,		-- library, step, path, or peer of a wait
-	detail TEXT NOT NULL,		-- format; 'dataset' or 'transform'; dataset; or kind of wait
+	name TEXT NOT NULL,		-- of a library, step, file, folder or kernel; or peer of a wait
+	detail TEXT NOT NULL,		-- format; 'dataset' or 'transform'; a sample's dataset; kind of wait
 	class INTEGER NOT NULL,		-- width class, index of the sample, or id of the kernel
 	count INTEGER NOT NULL,
 	ns INTEGER NOT NULL,

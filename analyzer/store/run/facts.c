@@ -15,7 +15,7 @@
 #define SINCE_VERSION 10
 #define MOST_TALLIES  256
 #define SPREAD_FEWEST 16
-#define SPREAD_ALIKE  0.9 /* the least share of batches about as large as the largest */
+#define SPREAD_ALIKE  0.9 /* images are compared if this share of batches is equally large */
 #define FILE_SMALL    0.1 /* files of which less than this part of the mean is read are small */
 #define FILES_MOST    0.8
 #define FAULT_MOST_NS 1e8 /* most that a page fault may wait for storage */
@@ -408,7 +408,7 @@ static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
 		return r;
 	if (decoded.images > 0) {
 		ret->images_per_sample = decoded.images / (double)totals.samples;
-		/* How many frames are decoded for a clip depends on its place in the file. */
+		/* The frames decoded for a clip depend on its place in the file: no spread. */
 		if (!decoded.is_video)
 			r = read_spread(db, loader_id, ret);
 	}
