@@ -66,11 +66,11 @@ struct run_info {
 	int64_t rank;
 	int64_t lost_count;
 	int64_t process_count;
-	int64_t doubt_count; /* notes that put the verdict in doubt */
+	int64_t doubt_count; /* number of notes that put the verdict in doubt */
 	int64_t main_end_ns; /* end of the main process; UNKNOWN: not recorded */
 	bool is_gone;        /* the main process ended without running exit handlers */
 	int64_t exit_status;
-	int64_t killed_count; /* workers ended by a signal that allows no cleanup */
+	int64_t killed_count; /* number of workers ended by a signal that allows no cleanup */
 	/* lowest number of a worker that was ended by such a signal, and its exit status */
 	int64_t killed_worker, killed_status;
 };

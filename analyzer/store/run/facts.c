@@ -333,7 +333,7 @@ static void note_files(const struct tally_list *list, double bytes, struct load_
 		ret->files.count = 0;
 }
 
-/* Reads how often files were opened, such as the openings a sample of the file opened most. */
+/* Reads how often files were opened, and how often a sample opened the file opened most. */
 static int read_files(struct db *db, double samples, struct load_facts *ret)
 {
 	struct tally_list list;
