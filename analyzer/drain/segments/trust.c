@@ -77,7 +77,7 @@ static bool is_being_named(int folder, const char *name, const struct stat *stat
 	       other.st_dev == status->st_dev && other.st_ino == status->st_ino;
 }
 
-/* Accepts a file with one name only: a second name may be somebody else's, if not unfinished. */
+/* Accepts a file with one name. A second may be somebody else's, unless it is the unfinished. */
 static bool is_file(int folder, const char *name, const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && trust_is_own(status) &&

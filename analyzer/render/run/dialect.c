@@ -15,7 +15,7 @@ static const struct dialect dialects[] = {
 	{"torch.", 0, true, true, FACTOR},
 	{"torchdata.Stateful", 0, true, true, FACTOR},
 	{GLUON, OPTION_PERSISTENT | OPTION_SHARING | OPTION_SAMPLER, false, true, GLUONS},
-	/* Persistent workers are not advised: with them, paddle.io begins an epoch in 0.5 s. */
+	/* Persistent workers are not advised: with them, paddle.io begins epochs in 0.5 s each. */
 	{"paddle.io", OPTION_PERSISTENT | OPTION_SHARING | OPTION_SAMPLER, false, true, FACTOR},
 	/* An imported table of steps does not say which library the loader is from. */
 	{"imported", 0, false, false, FACTOR},

@@ -14,7 +14,7 @@
 
 #define MOST_NAME 64
 
-/* Tables and views that an older database lacks, and views that have changed since. */
+/* Tables and views that older databases lack, and changed views (t_gap was empty in version 2). */
 static const char *const ADDED[] = {
 	"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
 	"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",

@@ -97,7 +97,7 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
 				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
 
-/* Counts killed workers, but not by SIGHUP, SIGINT, SIGPIPE, or SIGTERM (which a loader sends). */
+/* Main process's end, and workers killed, except by SIGHUP, SIGINT, SIGPIPE, a loader's SIGTERM. */
 static const char ENDS_SQL[] =
 	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status, m.end_ns FROM"
 	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
