@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffers.c - activity buffers. A record is laid out when its buffer is delivered, which is when
- * the real one converts its times, too. A buffer with an operation that still runs is kept back
- * unless it is forced out; then that operation's end is 0, and it never comes again.
+ * buffers.c - the activity buffers of the fake CUPTI. A record is written when its buffer is
+ * delivered, which is also when the real CUPTI converts times. A buffer with an operation that
+ * still runs is kept until a forced flush; then the operation's only record has 0 as its end.
  */
 #include "buffers.h"
 
@@ -16,7 +16,7 @@
 #include "stamps.h"
 
 enum { SUCCESS = 0, MAX_LIMIT_REACHED = 12, INVALID_KIND = 21 };
-enum { IDLE_NS = 10000000 }; /* how often the worker looks for what has become complete */
+enum { IDLE_NS = 10000000 }; /* the worker looks for complete buffers this often */
 
 struct buffer {
 	uint8_t *data;
@@ -78,10 +78,10 @@ static void shuffle(struct buffer *buffer)
 }
 
 /*
- * One record of so many has a fault. FAKE_CUPTI_ZERO_EVERY: no times. ..._BACKWARDS_EVERY: it
- * ends before it begins. ..._FUTURE_EVERY: it runs in a thousand years. ..._ENDLESS_EVERY: for two
- * hours. ..._HUGE_EVERY: it copied all bytes that there are. FAKE_CUPTI_BAD_FROM_MS,
- * FAKE_CUPTI_BAD_TO_MS: only in operations that begin so long after the first.
+ * Faults of every N-th record: FAKE_CUPTI_ZERO_EVERY=N: no times. ..._BACKWARDS_EVERY: the end is
+ * before the begin. ..._FUTURE_EVERY: times near UINT64_MAX. ..._ENDLESS_EVERY: two hours long.
+ * ..._HUGE_EVERY: a copy of UINT64_MAX bytes. FAKE_CUPTI_BAD_FROM_MS, FAKE_CUPTI_BAD_TO_MS: only
+ * operations that begin in this time after the first one have faults.
  */
 struct faults {
 	long zero_every, backwards_every, future_every, endless_every, huge_every;
@@ -146,7 +146,7 @@ static void lay_out(struct buffer *buffer)
 		uint64_t begin = stamp_of(&pair, entry->op.begin_ns);
 		uint64_t end = stamp_of(&pair, entry->op.end_ns);
 
-		/* FAKE_CUPTI_NO_BEGIN: nor is it said when what runs began. */
+		/* FAKE_CUPTI_NO_BEGIN: an operation that still runs has no begin, either. */
 		if (entry->op.end_ns > pair.ns)
 			end = 0;
 		if (entry->op.begin_ns > pair.ns || (!end && knob("CUPTI_NO_BEGIN", 0)))
@@ -172,7 +172,7 @@ static void take_out(struct buffer *buffer)
 	*link = buffer->next;
 }
 
-/* With the lock held, which is given up around the client's callback. */
+/* Delivers a buffer to the client. The caller holds `lock`, which is released meanwhile. */
 static void deliver(struct buffer *buffer)
 {
 	complete_fn *callback = complete;
@@ -183,9 +183,9 @@ static void deliver(struct buffer *buffer)
 	lay_out(buffer);
 	in_callback++;
 	/*
-	 * FAKE_CUPTI_CUT: so many bytes of each buffer are not said to be there. FAKE_CUPTI_OVER=1:
-	 * there are more than it has. FAKE_CUPTI_AGAIN=1: nothing comes back before it, and it
-	 * twice.
+	 * FAKE_CUPTI_CUT=N: says that a buffer has N bytes less than it has. FAKE_CUPTI_OVER=1:
+	 * says that it has more than it can hold. FAKE_CUPTI_AGAIN=1: first delivers a NULL buffer,
+	 * then each buffer twice.
 	 */
 	if (knob("CUPTI_AGAIN", 0))
 		callback(NULL, 0, NULL, 0, 0);
@@ -202,7 +202,7 @@ static void deliver(struct buffer *buffer)
 	delivering--;
 }
 
-/* The next buffer that may go out; the newest first where disorder is asked for. */
+/* Returns the next buffer to deliver: the oldest or, with FAKE_CUPTI_OUT_OF_ORDER, the newest. */
 static struct buffer *next_ready(void)
 {
 	const bool period = period_ms && now_ns() >= period_end_ns;
@@ -300,9 +300,9 @@ static void inspect(const uint8_t *data, size_t bytes)
 }
 
 /*
- * A new buffer for this thread; asked for without any lock, as the client may take its own.
- * FAKE_CUPTI_KEEP_BUFFER: which one never comes back. FAKE_CUPTI_EMPTY_EVERY: one of so many comes
- * back at once, with nothing in it. FAKE_CUPTI_HAND_MS: until a flush finds it.
+ * Asks the client for a buffer, without `lock`, as the client may take a lock of its own.
+ * FAKE_CUPTI_KEEP_BUFFER=N: buffer N is never given back. FAKE_CUPTI_EMPTY_EVERY=N: every N-th
+ * buffer is given back at once, empty. FAKE_CUPTI_HAND_MS: time until a flush finds a buffer.
  */
 static struct buffer *obtain(uint32_t thread)
 {
@@ -317,7 +317,7 @@ static struct buffer *obtain(uint32_t thread)
 	if (callback) {
 		in_callback++;
 		buffers_lock(true);
-		if (knob("CUPTI_LOCK", 0)) /* long enough for another thread to get in between */
+		if (knob("CUPTI_LOCK", 0)) /* so long that another thread can come meanwhile */
 			sleep_until(now_ns() + 20 * NS_PER_MS);
 		callback(&data, &bytes, &max_records);
 		buffers_lock(false);
@@ -381,7 +381,7 @@ static void place(const struct entry *entry)
 	}
 	buffer->entries[buffer->count++] = *entry;
 	buffer->used += bytes;
-	/* FAKE_CUPTI_MORE=kind: after each record there is one of this kind, asked for or not. */
+	/* FAKE_CUPTI_MORE=kind: adds a record of this kind, enabled or not, after each record. */
 	if (more && entry->kind != more) {
 		struct entry other = *entry;
 
@@ -391,8 +391,8 @@ static void place(const struct entry *entry)
 }
 
 /*
- * FAKE_CUPTI_PLACE_LATE: an operation gets its place when it has ended, and not when it is
- * launched, so that its buffer may be younger than it is.
+ * FAKE_CUPTI_PLACE_LATE: an operation gets its place in a buffer when it has ended, and not when
+ * it is launched. So its buffer may have been requested after the operation began.
  */
 static struct entry *waiting;
 static size_t waiting_count, waiting_room;
@@ -406,7 +406,7 @@ static void wait_for_end(const struct entry *entry)
 	waiting[waiting_count++] = *entry;
 }
 
-/* place() gives up the lock: others may add meanwhile. */
+/* Places the operations that have ended. place() releases the lock, so `waiting` may grow. */
 static void place_ended(bool all)
 {
 	struct entry *before = waiting;
@@ -424,7 +424,7 @@ static void place_ended(bool all)
 	free(before);
 }
 
-/* FAKE_CUPTI_SAME_ID: the correlation id of all records. */
+/* Adds a record. FAKE_CUPTI_SAME_ID=N: all records have the correlation id N. */
 void buffers_add(const struct entry *entry)
 {
 	const long id = knob("CUPTI_SAME_ID", 0);

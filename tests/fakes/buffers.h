@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* buffers.h - activity buffers: asked for on the thread that calls CUDA, given back on another. */
+/* buffers.h - activity buffers, requested on the thread that calls CUDA, given back on another. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,9 +18,9 @@ void buffers_set_per_thread(bool per_thread);
 bool buffers_are_per_thread(void);
 void buffers_set_period(uint32_t ms);
 void buffers_add(const struct entry *entry);
-/* Those whose records are complete; forced: all, with end 0 where there is none yet. */
+/* Gives back buffers whose records are complete; forced: all, with end 0 of what still runs. */
 void buffers_flush(bool forced);
-size_t buffers_dropped(void); /* since the last question */
+size_t buffers_dropped(void); /* number of records lost since the last call */
 bool buffers_in_callback(void);
-/* FAKE_CUPTI_LOCK=1: CUPTI holds it while it asks for a buffer, and to tell the time. */
+/* FAKE_CUPTI_LOCK=1: CUPTI holds this lock while it asks for a buffer, or reads its clock. */
 void buffers_lock(bool locked);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client.c - a tracer that the driver injects: writes down every record that it is given, and on
- * which thread. With it the fakes are tested themselves, and real hardware is asked what it does.
+ * client.c - a tracer that the driver injects. It writes all records that it gets, and the threads
+ * on which they come. Tests of the fakes use it, and tests of what real hardware does.
  *
- * CLIENT_OUT: the file. CLIENT_KINDS: the kinds, "10,1,2"; "-10": a kind whose enabling must fail.
- * CLIENT_FLUSH_MS: flushes (flag 0) so often; CLIENT_FORCE_MS: once, forced, so long after it was
- * asked for a buffer. CLIENT_BUFFER: its bytes. CLIENT_CALLBACK: the number of a driver call to be
- * told of. CLIENT_UNSUBSCRIBE, CLIENT_TWICE: 1.
+ * CLIENT_OUT: file to write. CLIENT_KINDS: activity kinds, "10,1,2"; "-10": enabling it must fail.
+ * CLIENT_FLUSH_MS: pause between flushes (flag 0); CLIENT_FORCE_MS: forces a flush this long after
+ * the first request for a buffer. CLIENT_BUFFER: size of a buffer. CLIENT_CALLBACK: number of a
+ * driver call to subscribe to. CLIENT_UNSUBSCRIBE=1: unsubscribes. CLIENT_TWICE=1: subscribes anew.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -51,7 +51,7 @@ static const struct {
 static FILE *out;
 static pid_t owner;
 static long callback_count;
-static volatile bool asked; /* for a buffer */
+static volatile bool asked; /* CUPTI has asked for a buffer */
 
 static long setting(const char *name, long otherwise)
 {
@@ -105,7 +105,7 @@ static uint32_t field32(const uint8_t *record, size_t offset)
 	return value;
 }
 
-/* kind begin end correlation stream bytes copy-or-sync-kind graph name */
+/* Writes "record KIND BEGIN END CORRELATION STREAM BYTES COPY-OR-SYNC-KIND GRAPH NAME". */
 static void write_record(FILE *to, const uint8_t *record)
 {
 	const uint32_t kind = field32(record, 0);
@@ -147,7 +147,7 @@ static void write_record(FILE *to, const uint8_t *record)
 	}
 }
 
-/* At once, and without the file's lock while CUPTI is called: request() wants that, too. */
+/* Writes all lines at once: while CUPTI is called, the file must not be locked (see request()). */
 static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
 		     size_t valid_bytes)
 {
@@ -214,7 +214,7 @@ static void finish(void)
 	fclose(out);
 }
 
-/* What another libcupti says while the first one is in use. */
+/* Writes what another copy of libcupti returns while the first one is in use. */
 static void ask_second(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW), *handle;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* common.c - what the fakes share. Part of each of them: they must not need one another for it. */
+/* common.c - functions that all fakes use. Each fake library is linked with a copy of its own. */
 #include "common.h"
 
 #include <fcntl.h>
@@ -86,7 +86,7 @@ void call_log(const char *format, ...)
 	if (length > (int)sizeof(line) - 2)
 		length = sizeof(line) - 2;
 	line[length++] = '\n';
-	/* One write a line, so that processes do not mix theirs; no descriptor stays open. */
+	/* A single write() for each line, so that lines of processes do not mix. */
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return;

@@ -11,16 +11,16 @@
 #define NS_PER_MS 1000000ull
 #define NS_PER_S  1000000000ull
 
-/* FAKE_name of the environment as a number, else otherwise. */
+/* Returns the environment variable FAKE_`name` as a number, or `otherwise` if it is not set. */
 long knob(const char *name, long otherwise);
 const char *knob_text(const char *name);
 
-/* A line "ns pid tid text" at the end of the file FAKE_LOG; nothing without it. */
+/* Appends a line "NS PID TID TEXT" to the file that FAKE_LOG names, if that is set. */
 void call_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The maps and CPUs, as the real CUPTI reads them on the thread that calls CUDA, and `path`. */
+/* Reads /proc/self/maps and /proc/cpuinfo, as CUPTI does in the calling thread, and `path`. */
 void read_settings(const char *path);
 
-uint64_t now_ns(void); /* CLOCK_MONOTONIC */
+uint64_t now_ns(void); /* reads CLOCK_MONOTONIC */
 void sleep_until(uint64_t ns);
 uint32_t thread_id(void);

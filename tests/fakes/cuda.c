@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda.c - the driver's public functions, as far as tests and the fake runtime use them, over
- * device.c. A kernel's function is its name, and gridDimX is how many microseconds it takes.
+ * cuda.c - those public functions of the driver that tests and the fake runtime call, on top of
+ * device.c. A kernel's function pointer is its name, and gridDimX the microseconds that it takes.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,11 +14,11 @@
 #include "device.h"
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, NOT_FOUND = 500, NOT_READY = 600 };
-enum { PER_THREAD = 2 }; /* as a stream handle; and the flag of cuGetProcAddress */
+enum { PER_THREAD = 2 }; /* handle of the thread's own stream, and a flag of cuGetProcAddress */
 
 static pid_t owner;
 
-/* What it takes to be called like the real one, and to be seen by a tracer. */
+/* Runs the body of a driver function: refuses a forked child, and tells the tracer of the call. */
 #define CALL(id, name, body)                                                                       \
 	do {                                                                                       \
 		uint64_t call_begin;                                                               \
@@ -30,7 +30,7 @@ static pid_t owner;
 		api_leave(API_DRIVER, id, name, call_begin);                                       \
 	} while (0)
 
-/* A function of a stream and its _ptsz twin, for which the stream 0 is the thread's own. */
+/* Defines a function of a stream and its _ptsz variant, for which stream 0 is the thread's own. */
 #define STREAM_CALL(name, id, ptsz_id, signature, body)                                            \
 	EXPORT int name signature                                                                  \
 	{                                                                                          \
@@ -48,7 +48,7 @@ static pid_t owner;
 		return SUCCESS;                                                                    \
 	}
 
-/* The one documented way in: once, at the first successful cuInit. */
+/* Loads the tracer that CUDA_INJECTION64_PATH names, at the first successful cuInit(). */
 static void inject(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -79,7 +79,7 @@ EXPORT int cuInit(unsigned int flags)
 		owner = getpid();
 	pthread_mutex_unlock(&once);
 	if (owner != getpid())
-		return NOT_INITIALIZED; /* a child of a process that has CUDA */
+		return NOT_INITIALIZED; /* a forked child cannot use its parent's CUDA */
 	if (first) {
 		call_log("cuInit");
 		inject();
@@ -219,7 +219,7 @@ STREAM_CALL(cuMemsetD8Async, 216, 428,
 	    (uint64_t target, unsigned char value, size_t count, void *stream),
 	    submit_memset(s, count))
 
-/* A copy that blocks, and its _ptds twin. */
+/* Defines a copy that blocks, and its _ptds variant. */
 #define COPY_CALL(name, id, ptds_id, signature, kind, to, from)                                    \
 	EXPORT int name signature                                                                  \
 	{                                                                                          \
@@ -238,7 +238,7 @@ COPY_CALL(cuMemcpyHtoD_v2, 276, 397, (uint64_t target, const void *source, size_
 COPY_CALL(cuMemcpyDtoH_v2, 278, 398, (void *target, uint64_t source, size_t bytes), COPY_DTOH,
 	  target, ADDRESS(source))
 
-/* What tests/gpu/probe.c calls besides. */
+/* From here on: functions that only tests/gpu/probe.c calls. */
 EXPORT int cuDeviceGet(int *device, int ordinal)
 {
 	*device = ordinal;
@@ -271,7 +271,7 @@ STREAM_CALL(cuLaunchKernel, 307, 442,
 
 STREAM_CALL(cuLaunchHostFunc, 527, 528, (void *stream, void (*function)(void *), void *data),
 	    (void)s;
-	    function(data)) /* at once; the real one when the stream gets there */
+	    function(data)) /* called at once; CUDA calls it when the stream gets there */
 STREAM_CALL(cuStreamBeginCapture_v2, 539, 540, (void *stream, int mode), capture_begin(s))
 STREAM_CALL(cuStreamEndCapture, 497, 498, (void *stream, void **graph), *graph = capture_end(s))
 STREAM_CALL(cuGraphLaunch, 514, 515, (void *graph, void *stream), submit_graph(s, graph))
@@ -282,7 +282,7 @@ EXPORT int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned 
 	return SUCCESS;
 }
 
-/* Private tables: the real libcupti and libcudart stop here, and so they should. */
+/* Has none of the driver's private tables, so a real libcupti or libcudart gives up here. */
 EXPORT int cuGetExportTable(const void **table, const void *id)
 {
 	*table = NULL;
@@ -293,7 +293,7 @@ EXPORT int cuGetProcAddress_v2(const char *name, void **function, int version, u
 			       int *status)
 {
 	static const char *const endings[] = {"_v2_ptsz", "_v2_ptds", "_ptsz", "_ptds", "_v2", ""};
-	/* The real one does not ask anybody: libc's, whoever takes dlsym(). */
+	/* CUDA needs no dlsym(), so take that of libc, whoever else defines dlsym(). */
 	void *(*find)(void *, const char *) =
 		(void *(*)(void *, const char *))dlvsym(RTLD_DEFAULT, "dlsym", "GLIBC_2.34");
 	void *self;
@@ -316,7 +316,7 @@ EXPORT int cuGetProcAddress_v2(const char *name, void **function, int version, u
 	return *function ? SUCCESS : NOT_FOUND;
 }
 
-/* What the fake libcudart and libcupti use besides; no such names in the real one. */
+/* Functions for the fake libcudart and libcupti, with names that the real driver lacks. */
 EXPORT void fake_tracer_set(const struct tracer *which)
 {
 	tracer_set(which);

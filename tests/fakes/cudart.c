@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cudart.c - the runtime: thin, over the fake driver, which it finds as the real one does: dlopen,
- * then dlsym of cuGetProcAddress_v2 and nothing else.
+ * cudart.c - the CUDA runtime, on top of the fake driver. Like the real runtime, it finds the
+ * driver by dlopen(), and then looks up cuGetProcAddress_v2 only.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -66,7 +66,7 @@ static void start(void)
 		return call_result;                                                                \
 	} while (0)
 
-/* s: the stream; of the twin whose name ends in `ending`, 0 is the thread's own. */
+/* Defines a function, and its variant name##ending, in which stream 0 is the thread's own. */
 #define STREAM_CALL(name, ending, id, twin_id, signature, expression)                              \
 	EXPORT int name signature                                                                  \
 	{                                                                                          \
@@ -88,7 +88,7 @@ static int launch(const void *function, struct dim3 grid, struct dim3 block, siz
 				 block.z, (unsigned int)shared, stream, NULL, NULL);
 }
 
-/* What a nvcc before 13 compiles <<<>>> to, and what nvcc 13 does. */
+/* nvcc compiles <<<>>> to the first function or, since version 13, to the second. */
 STREAM_CALL(cudaLaunchKernel, _ptsz, 211, 214,
 	    (const void *function, struct dim3 grid, struct dim3 block, void **arguments,
 	     size_t shared, void *stream),
@@ -102,7 +102,7 @@ STREAM_CALL(cudaLaunchCooperativeKernel, _ptsz, 269, 270,
 	     size_t shared, void *stream),
 	    launch(function, grid, block, shared, s))
 
-/* The beginning of cudaLaunchConfig_t. */
+/* the first members of cudaLaunchConfig_t */
 struct launch_config {
 	struct dim3 grid, block;
 	size_t shared;

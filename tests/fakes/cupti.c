@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cupti.c - the public activity and callback API over the fake driver. It gives what is asked for
- * and no more: no kind that is not enabled, no callback that is not, and without a driver what the
- * real one of that version says. FAKE_CUPTI_RC_name: what cupti<name> returns instead; "27:51" only
- * if its argument is 51.
+ * cupti.c - CUPTI's activity and callback functions, on top of the fake driver. Only enabled kinds
+ * and callbacks are delivered. Without a driver, functions return what those of the same version
+ * of CUPTI return. FAKE_CUPTI_RC_name=27: cupti<name> returns 27; "27:51": if its argument is 51.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -66,7 +65,7 @@ static callback_fn *subscriber;
 static void *subscriber_data;
 static char subscriber_name[64];
 static bool stopped;
-static uint64_t graph_level_ns; /* since then nobody sees inside graphs; 0: they do */
+static uint64_t graph_level_ns; /* since when graphs are recorded as wholes; 0: as nodes */
 static int thread_id_type, sync_records = -1;
 
 static long version(void)
@@ -74,7 +73,7 @@ static long version(void)
 	return knob("CUPTI_VERSION", FAKE_VERSION);
 }
 
-/* What an environment variable wants `name` to return; 0: nothing. */
+/* Returns the error that FAKE_CUPTI_RC_name sets for a call of `name`; 0: none. */
 static int planned(const char *name, long argument)
 {
 	char knob_name[64];
@@ -91,8 +90,8 @@ static int planned(const char *name, long argument)
 static int attach(void);
 
 /*
- * From 13.2 on every function wants the driver, if only to say the version; those of 13.2 itself
- * call one another until the stack is full if they do not get it.
+ * From 13.2 on each function needs the driver, even that for the version. Without a driver, those
+ * of 13.2 itself call one another until the stack is full.
  */
 static int want_driver(void)
 {
@@ -142,7 +141,7 @@ static bool kind_on(uint32_t kind)
 	return kind < KIND_COUNT && enabled_ns[kind] && !stopped;
 }
 
-/* FAKE_CUPTI_CORRELATION=1: there are ids without any call being recorded. */
+/* Returns true if records have correlation ids: calls are recorded, or FAKE_CUPTI_CORRELATION=1. */
 static bool correlated(void)
 {
 	if (knob("CUPTI_CORRELATION", 0) || kind_on(KIND_DRIVER) || kind_on(KIND_RUNTIME))
@@ -166,13 +165,13 @@ static void add(const struct op *op)
 		entry.kind = KIND_KERNEL;
 	if (!kind_on(entry.kind))
 		return;
-	/* FAKE_CUPTI_NO_KERNELS: their kind is accepted, and no record of one ever comes. */
+	/* FAKE_CUPTI_NO_KERNELS: kernels can be enabled, but no record of a kernel comes. */
 	if (op->kind == OP_KERNEL && knob("CUPTI_NO_KERNELS", 0))
 		return;
-	/* Unless told otherwise 13 has those that were in vain, too. */
+	/* Queries that found work unfinished are recorded since 13, unless set otherwise. */
 	if (op->polled && !(sync_records < 0 ? version() >= GENERAL_AVAILABILITY : sync_records))
 		return;
-	/* 13.0 as first released has no record of a device synchronization. */
+	/* The first release of 13.0 does not record synchronizations of the whole device. */
 	if (op->kind == OP_SYNC && op->sync_type == SYNC_CONTEXT &&
 	    version() == GENERAL_AVAILABILITY)
 		return;
@@ -322,7 +321,7 @@ EXPORT int cuptiUnsubscribe(void *handle)
 		return INVALID_PARAMETER;
 	subscriber = NULL;
 	memset(call_enabled, 0, sizeof(call_enabled));
-	/* Not known of the real one. 1: until a kind is enabled; 2: for ever. */
+	/* Records stop (CUPTI is not known to do so). 1: until a kind is enabled; 2: for ever. */
 	stopped = knob("CUPTI_UNSUBSCRIBE_STOPS", 0);
 	return SUCCESS;
 }
@@ -450,7 +449,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flags)
 	ATTACH();
 	while (flags & 1 && knob("CUPTI_FLUSH_HANG", 0))
 		pause();
-	/* Whatever thread it is: no data of the program's. */
+	/* A file that CUPTI reads, in any thread. It must not count as the program's data. */
 	if (knob_text("CUPTI_READS"))
 		read_settings(knob_text("CUPTI_READS"));
 	if (!buffers_in_callback())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.c - the simulated GPUs. No thread: an operation's begin and end are known when it is
- * submitted, begin = max(now + latency, end of what it must follow), and a synchronization sleeps
- * until then. FAKE_TRUTH: a file that gets a line for every operation.
+ * device.c - simulates the GPUs without threads: the times of an operation are computed when it is
+ * submitted. It begins at now + latency, or at the end of what it must follow if that is later; a
+ * synchronization sleeps until the end. FAKE_TRUTH: file that gets a line for each operation.
  */
 #include "device.h"
 
@@ -21,7 +21,7 @@ enum { LEGACY_ID = 7, FIRST_ID = 13 };
 struct stream {
 	uint32_t id;
 	uint32_t device;
-	bool blocking; /* the legacy default stream waits for it, and it for that */
+	bool blocking; /* this stream and the legacy default stream wait for each other */
 	uint64_t tail_ns;
 	struct graph *capture;
 };
@@ -36,14 +36,14 @@ struct graph {
 	uint32_t id;
 	uint64_t instantiated_ns;
 	size_t count;
-	struct op nodes[MAX_NODES]; /* end_ns: how long it takes */
+	struct op nodes[MAX_NODES]; /* end_ns of a node is its duration */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stream streams[MAX_STREAMS];
 static size_t stream_count;
-static struct stream *defaults[MAX_DEVICES][2]; /* legacy, per thread */
-static uint64_t engine_ns[MAX_DEVICES][2];      /* copies to and from a device queue up */
+static struct stream *defaults[MAX_DEVICES][2]; /* default streams: [0] legacy, [1] per thread */
+static uint64_t engine_ns[MAX_DEVICES][2];      /* when the engine for copies to, from is free */
 static uint32_t correlation_count;
 static uint32_t graph_count;
 static struct tracer tracer;
@@ -63,7 +63,7 @@ void tracer_set(const struct tracer *which)
 	tracer = *which;
 }
 
-/* FAKE_TRUTH_LAZY=1: many lines at a time, for tens of thousands a second. */
+/* FAKE_TRUTH_LAZY=1: lines are written in blocks, which is fast enough for 10,000s a second. */
 static char lines[1 << 16];
 static size_t lines_length;
 static pthread_mutex_t lines_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -111,7 +111,7 @@ static void tell_truth(const struct op *op)
 		write_truth(line, (size_t)length);
 }
 
-/* As a list of numbers; the real one also takes UUIDs. */
+/* CUDA_VISIBLE_DEVICES must be a list of numbers here; CUDA also accepts UUIDs. */
 int device_physical(int device)
 {
 	const char *at = getenv("CUDA_VISIBLE_DEVICES");
@@ -123,7 +123,7 @@ int device_physical(int device)
 	return at ? atoi(at) : device;
 }
 
-/* FAKE_TRUTH_CALLS=1: "call THREAD DEPTH begin end NUMBER DOMAIN 0 0 0 name". */
+/* Writes, if FAKE_TRUTH_CALLS=1, "call THREAD DEPTH BEGIN END NUMBER DOMAIN 0 0 0 NAME". */
 static void tell_call(enum api_domain domain, uint32_t id, const char *name, uint64_t begin_ns,
 		      uint64_t end_ns)
 {
@@ -132,7 +132,7 @@ static void tell_call(enum api_domain domain, uint32_t id, const char *name, uin
 	int length;
 
 	if (!path || truth_fd < 0)
-		return; /* no operation yet */
+		return; /* the file is opened at the first operation */
 	length = snprintf(line, sizeof(line), "call %u %d %llu %llu %u %u 0 0 0 %s\n", thread_id(),
 			  api_depth - 1, (unsigned long long)begin_ns, (unsigned long long)end_ns,
 			  id, domain, name);
@@ -193,7 +193,7 @@ struct stream *stream_of(void *handle)
 	return *slot;
 }
 
-/* What the next operation of a stream must follow. */
+/* Returns the time at which the next operation of a stream can begin at the earliest. */
 static uint64_t after_ns(const struct stream *stream)
 {
 	const struct stream *legacy = defaults[stream->device][0];
@@ -260,7 +260,7 @@ void submit_memset(struct stream *stream, uint64_t bytes)
 {
 	struct op op = {.kind = OP_MEMSET, .bytes = bytes, .target = MEMORY_DEVICE};
 
-	submit(stream, &op, bytes / 1000 + 1000); /* 1 TB/s */
+	submit(stream, &op, bytes / 1000 + 1000); /* at 1 TB/s */
 }
 
 static enum memory_kind memory_kind(const void *address)
@@ -359,7 +359,7 @@ static void tell_sync(enum sync_type type, const struct stream *stream, uint64_t
 		tracer.op(&op);
 }
 
-/* Done or not, there is a record of it: which ones a client gets is its own setting. */
+/* Records a query, also one that found work unfinished: cupti.c decides which are delivered. */
 static bool poll(enum sync_type type, const struct stream *stream, uint64_t end_ns)
 {
 	const uint64_t now = now_ns();

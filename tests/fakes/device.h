@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - the simulated GPUs: streams whose work has a begin and an end on CLOCK_MONOTONIC from
- * the moment when it is submitted. What the fake libcupti makes its records of.
+ * device.h - simulated GPUs. Each operation has a begin and an end on CLOCK_MONOTONIC as soon as it
+ * is submitted to a stream. The fake libcupti makes records of these operations.
  */
 #pragma once
 
@@ -12,13 +12,13 @@
 enum op_kind {
 	OP_KERNEL,
 	OP_MEMCPY,
-	OP_PEER, /* between two devices */
+	OP_PEER, /* a copy between two devices */
 	OP_MEMSET,
 	OP_SYNC,
 	OP_GRAPH,
 };
 
-/* As in CUPTI. */
+/* The numbers in these enums are CUPTI's. */
 enum copy_kind { COPY_NONE, COPY_HTOD = 1, COPY_DTOH = 2, COPY_DTOD = 8, COPY_PTOP = 10 };
 enum memory_kind { MEMORY_PAGEABLE = 1, MEMORY_PINNED = 2, MEMORY_DEVICE = 3 };
 enum sync_type { SYNC_EVENT = 1, SYNC_WAIT_EVENT = 2, SYNC_STREAM = 3, SYNC_CONTEXT = 4 };
@@ -39,12 +39,12 @@ struct op {
 	uint8_t source;
 	uint8_t target;
 	uint8_t sync_type;
-	bool polled; /* asked whether it is done, and it was not */
+	bool polled; /* a query that found work unfinished */
 };
 
 struct graph;
 
-/* How libcupti is told. A graph comes once, with its nodes. */
+/* Functions of the fake libcupti that are called for each operation, graph and API call. */
 struct tracer {
 	void (*op)(const struct op *op);
 	void (*graph)(const struct op *whole, const struct op *nodes, size_t count,
@@ -57,13 +57,13 @@ struct stream;
 struct event;
 
 struct stream *stream_new(bool blocking);
-struct stream *stream_of(void *handle); /* NULL: the legacy default one; 1, 2: legacy, per thread */
+struct stream *stream_of(void *handle); /* NULL or 1: legacy default stream; 2: thread's default */
 void stream_wait(struct stream *stream, const struct event *event);
 bool stream_query(struct stream *stream);
 void stream_synchronize(struct stream *stream);
 void device_synchronize(void);
-/* Those that CUDA_VISIBLE_DEVICES shows, by their place there; `physical` is what they really are.
- */
+/* Devices are numbered by their place in CUDA_VISIBLE_DEVICES. device_physical() returns the GPU's
+ * own number. */
 int device_count(void);
 int device_physical(int device);
 int device_current(void);
@@ -77,7 +77,7 @@ uint64_t event_ns(const struct event *event);
 
 void submit_kernel(struct stream *stream, const char *name, uint64_t ns);
 void submit_memset(struct stream *stream, uint64_t bytes);
-/* Waits for the copy where the real one does: a pageable target, or `blocking`. */
+/* Submits a copy. Like CUDA, waits for its end if `blocking`, or if the target is pageable. */
 void submit_copy(struct stream *stream, enum copy_kind kind, const void *target, const void *source,
 		 uint64_t bytes, bool blocking);
 void submit_graph(struct stream *stream, struct graph *graph);
@@ -92,7 +92,7 @@ bool memory_is_pinned(const void *address);
 bool memory_is_device(const void *address);
 uint64_t memory_device(uint64_t bytes);
 
-/* Around each public function: the outermost one gives its correlation id to what it submits. */
+/* Each public function calls both. The outermost one's correlation id is that of its operations. */
 uint64_t api_enter(enum api_domain domain, uint32_t id, const char *name);
 void api_leave(enum api_domain domain, uint32_t id, const char *name, uint64_t begin_ns);
 

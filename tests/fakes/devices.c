@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devices.c - one process that trains on several devices, as dlprof.h marks it.
+ * devices.c - a training on several devices in one process, with batches marked by dlprof.h.
  *
  * usage: devices KEY=VALUE,... shape=0: the host feeds each device (DataParallel of batches from
  * the host); 1: it feeds the first, which feeds the others by peer copies; 2: a pipeline, where
@@ -78,7 +78,7 @@ static void compute(int device)
 		cudaLaunchKernel("forward_backward", grid, block, NULL, 0, NULL);
 }
 
-/* What `device` gets it gets when `from` is that far. */
+/* Copies from device `from` to `device`, once `from` has done what it has queued so far. */
 static void pass_on(int from, int device)
 {
 	cudaSetDevice(from);
@@ -119,12 +119,12 @@ static void step_of(enum shape shape, int count)
 		cudaSetDevice(i);
 		if (!i || shape == SCATTER)
 			feed(i);
-		else if (value_of("scalar")) /* of no weight: a learning rate */
+		else if (value_of("scalar")) /* a small copy, such as of a learning rate */
 			cudaMemcpyAsync(memory[i], host, 64, HOST_TO_DEVICE, NULL);
 		if (shape != FIRST || i)
 			compute(i);
 	}
-	/* The first one's own part begins when it has fed the others. */
+	/* The first device computes only after it has fed the others. */
 	cudaSetDevice(0);
 	if (shape == FIRST)
 		compute(0);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kineto.c - what torch.profiler does to CUPTI's other client: it takes the buffer callbacks, and
- * puts a clock of its own in CUPTI's place. A session ends in three parts: it disables its kinds,
- * it goes through its trace of the CPU, and then it asks CUPTI for the buffers. It does so only if
- * CUPTI has a buffer of its own at that moment: else it believes that nothing was recorded. It
- * keeps what began and ended between its start and its stop. Linked to libcupti, so that its calls
- * are bound by name and version; the program loads it with RTLD_LOCAL.
+ * kineto.c - acts like torch.profiler's library Kineto beside another client of CUPTI: registers
+ * its own buffer callbacks and its own clock. A session ends in three parts: Kineto disables its
+ * kinds, processes its trace of the CPU, and then flushes CUPTI, but only if CUPTI has a buffer of
+ * Kineto's at that moment: else Kineto believes that nothing was recorded. It keeps operations that
+ * lie between its start and its stop. This library is linked to libcupti, so that its calls are
+ * bound by name and version; the program loads it with RTLD_LOCAL.
  *
- * KINETO_ONCE: it takes the buffer callbacks once for all its profiles, as no other client comes to
- * its mind. KINETO_DLSYM: it finds libcupti's functions as those do that are not linked to it.
- * KINETO_SHARED: its buffers are of all threads. KINETO_CALLS: it wants calls, with their threads.
- * KINETO_CPU_MS: how long it goes through its trace of the CPU. KINETO_THREAD: a thread of its own
- * does all that, and the program goes on meanwhile, as with traces that a daemon asks for.
+ * KINETO_ONCE: registers its callbacks once for all sessions, since it expects no other client.
+ * KINETO_DLSYM: finds libcupti's functions by dlsym(), as programs do that are not linked to it.
+ * KINETO_SHARED: all threads share its buffers. KINETO_CALLS: enables calls, with their threads.
+ * KINETO_CPU_MS: how long it processes its trace of the CPU. KINETO_THREAD: all this happens in a
+ * separate thread while the program goes on, as with traces that a daemon asks for.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -34,7 +34,7 @@ int cuptiActivityFlushAll(uint32_t flags);
 int cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void *value);
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, uint8_t **record);
 
-/* By name, or as found. */
+/* A function of libcupti: the linked one or, with KINETO_DLSYM, that of dlsym(). */
 #define CUPTI(name)                                                                                \
 	(getenv("KINETO_DLSYM")                                                                    \
 		 ? (__typeof__(&name))dlsym(dlopen("libcupti.so.13", RTLD_NOW), #name)             \
@@ -56,12 +56,12 @@ enum state { FREE, OUT, BACK };
 static const uint32_t kinds[] = {MEMCPY, MEMSET, KERNEL, SYNCHRONIZATION, RUNTIME};
 static long kernel_count, copy_count, foreign_count, subscribe_result;
 static long node_count, sync_count, call_count, own_call_count;
-static uint32_t starter; /* as CUPTI numbers threads by default */
+static uint32_t starter; /* thread that began the session, in CUPTI's default numbers */
 static bool once, prepared;
-static uint64_t started, stopped; /* by its clock; what is not between is of no interest to it */
-static uint64_t *kernel_ticks;    /* when each that it has began */
+static uint64_t started, stopped; /* begin and end of the session, by Kineto's clock */
+static uint64_t *kernel_ticks;    /* begin of each kernel in the session */
 
-/* CUPTI gives and takes on several threads. Not held while CUPTI is called. */
+/* For `buffers`, as CUPTI calls back in several threads. Not held while CUPTI is called. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	enum state state;
@@ -69,7 +69,7 @@ static struct {
 	size_t valid_bytes;
 } buffers[256];
 
-static pthread_t collector; /* of the last session, if a thread does it */
+static pthread_t collector; /* thread that ends the last session, with KINETO_THREAD */
 static bool collecting;
 static sem_t disabled;
 
@@ -86,7 +86,7 @@ static uint64_t ticks_ns(uint64_t at)
 static void request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
 	*buffer = aligned_alloc(8, BUFFER_BYTES);
-	memset(*buffer, 0xa5, BUFFER_BYTES); /* it uses them again and again */
+	memset(*buffer, 0xa5, BUFFER_BYTES); /* not zero, as Kineto uses buffers again */
 	*bytes = BUFFER_BYTES;
 	*max_records = 0;
 	pthread_mutex_lock(&lock);
@@ -113,7 +113,7 @@ static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t byt
 		buffers[i].state = BACK;
 		buffers[i].valid_bytes = valid_bytes;
 	}
-	foreign_count += !mine; /* it logs an error, and the buffer leaks */
+	foreign_count += !mine; /* of a foreign buffer, Kineto logs an error and leaks it */
 	pthread_mutex_unlock(&lock);
 }
 
@@ -128,7 +128,7 @@ static size_t out_count(void)
 	return count;
 }
 
-/* Its begin is at `offset`, and its end behind it. */
+/* Returns a record's begin, which is at `offset` before its end; 0: it is not in the session. */
 static uint64_t begin_in_session(const uint8_t *record, size_t offset)
 {
 	uint64_t times[2];
@@ -156,7 +156,7 @@ static void take_record(const uint8_t *record)
 	kernel_ticks[kernel_count++] = begin;
 }
 
-/* What came back is looked through, or thrown away. */
+/* Frees the buffers that came back. kept: counts their records first. */
 static void empty(bool kept)
 {
 	for (size_t i = 0; i < BUFFER_COUNT; i++) {
@@ -178,7 +178,7 @@ static void empty(bool kept)
 	}
 }
 
-/* Before a session: what there is, is of an earlier one. */
+/* Drops what an earlier session has left in CUPTI's buffers. */
 static void clear(void)
 {
 	if (!out_count())
@@ -267,7 +267,7 @@ static void *collect(void *unused)
 	return unused;
 }
 
-/* By the caller, or by a thread of its own; then ret_thread is where it still is at work. */
+/* Calls `what`, with KINETO_THREAD in a thread that is in *ret_thread; NULL: waits for its end. */
 static void do_it(void *(*what)(void *), pthread_t *ret_thread)
 {
 	pthread_t thread;
@@ -291,7 +291,7 @@ __attribute__((destructor)) static void wait_for_collector(void)
 	collecting = false;
 }
 
-/* Its warm-up begins: CUPTI records for it, and it does not want that yet. */
+/* Begins the profiler's warm-up: CUPTI already records, but Kineto drops these records. */
 EXPORT void kineto_prepare(void)
 {
 	wait_for_collector();
@@ -311,7 +311,7 @@ EXPORT void kineto_start(void)
 	started = ticks();
 }
 
-/* Without any session: whatever another client has is forced out. */
+/* Forces a flush without any session, so that all that another client has comes out. */
 EXPORT void kineto_flush(void)
 {
 	CUPTI(cuptiActivityFlushAll)(1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop.c - a training loop on the fakes that says, as JSON lines, what it did and when.
+ * loop.c - a training loop on the fakes that prints what it did and when, as lines of JSON.
  *
- * usage: loop KEY=VALUE,... (work.c). marks=1: it tells dlprof where its batches begin and end.
- * end=N: how it ends, 0 return, 1 _exit, 2 abort, 3 SIGTERM, 4 SIGKILL.
+ * usage: loop KEY=VALUE,... (keys: work.c). marks=1: marks where batches begin and end (dlprof.h).
+ * end=N: how the program ends: 0 return, 1 _exit, 2 abort, 3 SIGTERM, 4 SIGKILL.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -41,8 +41,8 @@ static void profiler(const char *what)
 }
 
 /*
- * The profiler's sessions, each so many steps after the one before. kineto_warmup: each begins to
- * record so many steps before it wants that. kineto_sync: when one ends, nothing runs any more.
+ * Begins and ends sessions of the profiler, which come every kineto_period steps. kineto_warmup:
+ * steps of warm-up before each session. kineto_sync: waits for the GPU before a session ends.
  */
 static void profile(long step)
 {
@@ -62,7 +62,7 @@ static void profile(long step)
 	}
 }
 
-/* A child of a process that has CUDA; how long it takes to end is what is of interest. */
+/* Forks while CUDA is in use, and prints how long it takes the child to end. */
 static void beget(void)
 {
 	const uint64_t begin = now_ns();
@@ -80,7 +80,7 @@ static void beget(void)
 	fflush(stdout);
 }
 
-/* Waits for a batch as a loop with a loader of its own does; some load it themselves. */
+/* Waits for a batch, as a loop without a known loader does. load_reads: also marks a load. */
 static void fetch(long step)
 {
 	const long random = work_value("random_wait");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - which addresses are the device's, and which of the host's are pinned. */
+/* memory.c - knows which addresses are device memory, and which host memory is pinned. */
 #include <pthread.h>
 #include <stddef.h>
 
@@ -7,7 +7,7 @@
 
 enum { MAX_PINNED = 256 };
 
-/* Addresses of device memory; nothing lies there. */
+/* first address of device memory, where the process has nothing mapped */
 #define DEVICE_BASE 0x200000000000ull
 #define DEVICE_ROOM 0x10000000000ull
 

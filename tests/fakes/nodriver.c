@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nodriver.c - what a libcupti answers where there is no driver, one "name result" a line.
+ * nodriver.c - prints what each function of a libcupti returns without a driver: "NAME RESULT".
  *
  * usage: nodriver PATH
  */
@@ -22,7 +22,7 @@ static void nothing(void)
 {
 }
 
-/* Every one takes integers and pointers only; what it has no use for does no harm. */
+/* Calls a function with four arguments: all take integers or pointers, and ignore further ones. */
 static void call(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	int (*function)(uint64_t, uint64_t, uint64_t, uint64_t) =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvml.c - as much of libnvidia-ml as lists the processes of GPUs: FAKE_NVML is
- * "GPU:PID:MIG INSTANCE:PERCENT ...", where the instance is -1 for a whole GPU, and the percentage,
- * which may be left out, is how long the process's kernels run; without it, as without a driver,
- * nothing works. Two GPUs are there.
+ * nvml.c - those functions of libnvidia-ml that list the processes of GPUs; there are two GPUs.
+ * FAKE_NVML is "GPU:PID:MIG INSTANCE:PERCENT ...". The instance is -1 for a whole GPU. The
+ * percentage, which may be left out, is the share of time in which the process's kernels run.
+ * Without FAKE_NVML, all functions fail as they do without a driver.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct sample {
 
 static int is_up;
 
-/* The next process of FAKE_NVML that is on this device; NULL: there is none. */
+/* Reads the next process on this device from FAKE_NVML. Returns the rest of the text, or NULL. */
 static const char *next(const char *text, void *device, unsigned int *pid, int *instance,
 			int *percent)
 {
@@ -92,7 +92,7 @@ API int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned int *coun
 	return found > room ? TOO_SMALL : 0;
 }
 
-/* FAKE_NVML_OLD=1: the samples are of the time before the run. FAKE_NVML_HANG=1: no answer. */
+/* FAKE_NVML_OLD=1: samples are from before the run. FAKE_NVML_HANG=1: this never returns. */
 API int nvmlDeviceGetProcessUtilization(void *device, struct sample *samples, unsigned int *count,
 					unsigned long long since_us)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvtx.h - a caller of NVTX tools where its header is not installed: it finds the tool as that does
- * and speaks the same ABI. What tests call of it has the same name as there.
+ * nvtx.h - stands in for NVIDIA's NVTX header where that is not installed. It finds the tool in the
+ * same way, has the same ABI, and the functions that tests call have the same names.
  */
 #pragma once
 
@@ -39,7 +39,7 @@ typedef struct {
 enum { NVTX_VERSION = 3, NVTX_EVENT_ATTRIB_STRUCT_SIZE = sizeof(nvtxEventAttributes_t) };
 enum { NVTX_MESSAGE_TYPE_ASCII = 1, NVTX_MESSAGE_TYPE_UNICODE, NVTX_MESSAGE_TYPE_REGISTERED };
 
-/* Module, number there, result, what it is without a tool, name, parameters, arguments. */
+/* X(module, number in it, result's type, result without a tool, name, parameters, arguments) */
 #define NVTX_EACH(X)                                                                               \
 	X(1, 2, void, , nvtxMarkA, (const char *m), (m))                                           \
 	X(1, 4, nvtxRangeId_t, 0, nvtxRangeStartEx, (const nvtxEventAttributes_t *a), (a))         \
@@ -84,7 +84,7 @@ static const void *nvtx_get_export_table(uint32_t id)
 
 static void nvtx_once(void)
 {
-	static volatile int state; /* 1: under way, 2: done */
+	static volatile int state; /* of the initialisation; 1: under way, 2: done */
 	const char *path;
 	void *tool;
 	int (*init)(const void *(*)(uint32_t)) = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * records.c - activity records as CUPTI lays them out. Every version so far only appended fields,
- * so they differ in length alone. FAKE_CUPTI_KERNEL_SIZE: another length than FAKE_CUPTI_VERSION
- * has.
+ * records.c - writes activity records as CUPTI lays them out. All versions so far have only added
+ * fields at the end, so records differ only in length. FAKE_CUPTI_KERNEL_SIZE: length of a kernel's
+ * record, instead of that of FAKE_CUPTI_VERSION.
  */
 #include "records.h"
 
@@ -11,7 +11,7 @@
 
 #include "common.h"
 
-/* Offsets; 0: the kind has no such field (all begin with the kind itself). */
+/* Offsets of fields in each kind of record; 0: no such field (at 0 is the kind itself). */
 static const struct layout {
 	uint32_t kind;
 	uint8_t begin, end, completed;
@@ -31,7 +31,7 @@ static const struct layout {
 	{KIND_STRANGE, 16, 24, 32, 40, 44, 48, 92, 0, 104, 0, 0},
 };
 
-/* Of a kind and a version that is at least `since`: the last row that fits. */
+/* Length of a record from version `since` of CUPTI on: the last row that fits counts. */
 static const struct length {
 	uint32_t kind;
 	uint8_t bytes;
@@ -130,7 +130,7 @@ void record_write(uint8_t *at, const struct entry *entry, uint64_t begin, uint64
 		at[6] = op->target;
 		break;
 	case KIND_GRAPH_TRACE:
-		/* FAKE_CUPTI_GRAPH_HOST=1: its first node is one of the host's. */
+		/* FAKE_CUPTI_GRAPH_HOST=1: the graph's first node runs on the host. */
 		if (knob("CUPTI_GRAPH_HOST", 0))
 			put32(at, room, layout->device, INT32_MAX);
 		put32(at, room, 48, op->device);
@@ -145,7 +145,7 @@ void record_write(uint8_t *at, const struct entry *entry, uint64_t begin, uint64
 		put32(at, room, 28, entry->thread);
 		break;
 	case KIND_OVERHEAD:
-		put32(at, room, 4, 1 << 16); /* flushing a buffer */
+		put32(at, room, 4, 1 << 16); /* overhead of flushing a buffer */
 		break;
 	}
 }

@@ -19,18 +19,18 @@ enum {
 	KIND_MEMCPY2 = 22,
 	KIND_SYNCHRONIZATION = 38,
 	KIND_GRAPH_TRACE = 51,
-	KIND_STRANGE = 55, /* of no version: nobody asks for it */
+	KIND_STRANGE = 55, /* unknown to all versions, so no client enables it */
 	KIND_COUNT = 56,
 };
 
-/* What becomes one record: an operation of the device, or a call. */
+/* An operation of the device, or a call, that becomes one record. */
 struct entry {
 	uint32_t kind;
 	struct op op;
-	uint32_t call; /* its number, of a driver or runtime call */
+	uint32_t call; /* number of the driver or runtime function, if this is a call */
 	uint32_t thread;
 };
 
 uint32_t record_kind(const struct op *op);
-size_t record_bytes(uint32_t kind); /* 0: unknown */
+size_t record_bytes(uint32_t kind); /* returns 0 for an unknown kind */
 void record_write(uint8_t *at, const struct entry *entry, uint64_t begin, uint64_t end);

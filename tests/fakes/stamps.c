@@ -9,7 +9,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t (*source)(void);
-static uint64_t source_ns[2]; /* our clock and the client's, when it was registered */
+static uint64_t source_ns[2]; /* now_ns() and the client's clock when that was registered */
 
 static uint64_t realtime_ns(void)
 {
@@ -19,8 +19,8 @@ static uint64_t realtime_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* FAKE_REALTIME_STEP_S: CLOCK_REALTIME jumps by so much, FAKE_REALTIME_STEP_AT_MS after the start.
- */
+/* Returns the jump of CLOCK_REALTIME: FAKE_REALTIME_STEP_S seconds, FAKE_REALTIME_STEP_AT_MS after
+ * the start. */
 static uint64_t step_ns(uint64_t at_ns)
 {
 	static uint64_t start;
@@ -33,7 +33,7 @@ static uint64_t step_ns(uint64_t at_ns)
 	return (uint64_t)step * NS_PER_S;
 }
 
-/* Of several looks the quickest: in that one nothing came between the two clocks. */
+/* Reads both clocks several times, and keeps the quickest attempt, which was not interrupted. */
 static struct stamp_pair read_pair(uint64_t (*stamp)(void))
 {
 	struct stamp_pair best = {0};

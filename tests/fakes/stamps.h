@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stamps.h - CUPTI's own clock: CLOCK_REALTIME, or what a client registered. */
+/* stamps.h - the clock of CUPTI's times: CLOCK_REALTIME, or the clock that a client registered. */
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +7,7 @@
 void stamp_source(uint64_t (*source)(void));
 uint64_t stamp_now(void);
 
-/* Both clocks at one time, and how much faster CUPTI's goes. */
+/* now_ns() and CUPTI's clock at one time, and how many times as fast CUPTI's clock goes. */
 struct stamp_pair {
 	uint64_t ns, stamp;
 	double slope;

@@ -19,7 +19,7 @@ static void give_buffer(uint8_t **buffer, size_t *bytes, size_t *max_records)
 	*max_records = 0;
 }
 
-/* Never freed: it may be one that another client gave. */
+/* Does not free the buffer, which another client may have provided. */
 static void take_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
 			size_t valid_bytes)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thief.h - a client that comes through no symbol that anyone could watch, as one that uses
- * dlsym(): from the operation FAKE_CUPTI_STEAL_AT on it has the callbacks, and a clock of its own;
- * after as many as FAKE_CUPTI_STEAL_FOR it is gone.
+ * thief.h - another client of CUPTI whose calls nobody can watch, like one that uses dlsym(). At
+ * operation FAKE_CUPTI_STEAL_AT it registers callbacks and a clock of its own; after
+ * FAKE_CUPTI_STEAL_FOR more operations it is gone.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* One more operation. True: it goes, and disables all kinds. */
+/* Counts an operation. Returns true if the client goes now; then all kinds are to be disabled. */
 bool thief_leaves(void);

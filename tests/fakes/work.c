@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* work.c - see work.h. Calls the runtime or the driver, each by name, as compiled code does. */
+/* work.c - see work.h. Calls functions of the runtime or driver by name, as compiled code does. */
 #include "work.h"
 
 #include <dlfcn.h>
@@ -71,7 +71,7 @@ enum sync {
 };
 enum launch { LAUNCH_OLD, LAUNCH_NEW, LAUNCH_EX, LAUNCH_THREAD };
 
-/* What a plan may say. Times in microseconds, sizes in bytes; enums above by number. */
+/* Keys of a plan, with defaults. Times are in microseconds, sizes in bytes, enums are numbers. */
 static struct {
 	const char *key;
 	long value;
@@ -102,15 +102,15 @@ static const char *const kernel_names[] = {
 	"batch_norm_forward",
 	"sm90_gemm_bf16_128x64_tn",
 };
-/* As CUPTI gives them: NCCL's of before 2.18, of today, with symmetric memory, and nobody's. */
+/* Kernel names as CUPTI gives them: of NCCL before 2.18, of NCCL today, of NCCL with symmetric
+ * memory; the last one only looks similar. */
 static const char *const collective_names[] = {
 	"_Z38ncclKernel_AllReduce_RING_LL_Sum_floatP11ncclDevCommmP8ncclWork",
 	"_Z32ncclDevKernel_AllReduce_f32_RING24ncclDevKernelArgsStorageILm4096EE",
 	"_Z32ncclSymkDevKernel_AllGather_LLMC21ncclSymkDevWorkArgs4K",
 	"_Z14pad_ncclone_opPKf",
 };
-/* As they stand in DALI 2.4 and its copies of nvJPEG and CV-CUDA; and one of DALI's without a
- * namespace. */
+/* Kernel names in DALI 2.4 and its copies of nvJPEG and CV-CUDA; below, one without a namespace. */
 static const char *const loader_names[] = {
 	"_ZN6nvjpeg15DecodeSingleGPU23dcPrefixSumReadUpKernelE8NppiSizemS1_PKsPsS4_j",
 	"_ZN4dali7kernels10resampling30BatchedSeparableResampleKernelILi2EfhEEviPKNS1_"
@@ -119,7 +119,7 @@ static const char *const loader_names[] = {
 	"EENS3_ILi2ET0_EE",
 };
 static const char unnamed_loader_name[] = "mega_fused_hist_clip_cdf_lut_kernel";
-/* The same for 200 characters and more. */
+/* Two names that are equal for more than 200 characters. */
 static const char *const long_names[] = {
 	"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13BinaryFunctorIfffZZZNS0_15add_"
 	"kernel_"
@@ -204,7 +204,7 @@ static void launch(const char *name, long us, void *stream)
 	}
 }
 
-/* Its kernels; the k-th goes to stream k modulo their number. */
+/* Launches kernels of a step; kernel k goes to stream k modulo the number of streams. */
 static void launch_all(long count, long us)
 {
 	for (long k = 0; k < count; k++)
@@ -220,8 +220,8 @@ static long kernel_us(long step)
 }
 
 /*
- * As autograd: another thread launches the second half, so many microseconds later, and the first
- * one waits until it has.
+ * Like autograd, another thread launches the second half of the kernels, `backward` microseconds
+ * later, while the first thread waits.
  */
 static sem_t backward_begins, backward_ends;
 
@@ -266,8 +266,7 @@ static void capture(void)
 	MUST(cudaGraphInstantiate(&graph_exec, graph, 0));
 }
 
-/* A thread with a stream of its own, which launches, waits and copies as long as the program runs.
- */
+/* Runs in a thread with a stream of its own: launches, waits and copies until the program ends. */
 static void *help(void *unused)
 {
 	void *stream, *mine = calloc(1, 4);
@@ -284,8 +283,8 @@ static void *help(void *unused)
 }
 
 /*
- * A GPU loader: a thread that keeps the device busy on a stream of its own by kernels that take so
- * long, of which `named` in ten have a loader's name.
+ * Acts like a GPU loader: its thread keeps the device busy on a stream of its own. Kernels take
+ * `gpu_loader` microseconds, and `named` of ten have the name of a loader's kernel.
  */
 static void *load_batches(void *unused)
 {
@@ -323,7 +322,7 @@ void work_open(const char *text)
 	else
 		host = calloc(1, bytes);
 	loss_host = calloc(1, 4);
-	/* The first stream is the default one, where torch works. */
+	/* streams[0] stays NULL: the default stream, which torch uses. */
 	for (long i = 1; i < work_value("streams"); i++)
 		MUST(cudaStreamCreateWithFlags(&streams[i], NON_BLOCKING));
 	if (work_value("graph"))
@@ -372,11 +371,11 @@ static void synchronize(long step)
 	case SYNC_OF_DEVICE:
 		MUST(by_driver() ? cuCtxSynchronize() : cudaDeviceSynchronize());
 		break;
-	case SYNC_ITEM: /* loss.item(): waits within the copy */
+	case SYNC_ITEM: /* like loss.item(), which waits within the copy */
 		MUST(cudaMemcpyAsync(loss_host, loss_device, 4, DEVICE_TO_HOST, streams[0]));
 		MUST(cudaStreamSynchronize(streams[0]));
 		break;
-	case SYNC_COPY: /* nothing but the copy waits */
+	case SYNC_COPY: /* only the copy waits */
 		MUST(cudaMemcpyAsync(loss_host, loss_device, 4, DEVICE_TO_HOST, streams[0]));
 		break;
 	case SYNC_LATE: /* the host runs one step ahead of the GPU */

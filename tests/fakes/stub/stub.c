@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stub.c - exports the runtime's functions and has none: each jumps to what dlsym() found in the
- * libcudart that is there, as libtensorflow_framework.so.2 does for the rest of TensorFlow.
+ * stub.c - exports the runtime's functions, each of which only jumps to the one that dlsym() finds
+ * in libcudart. libtensorflow_framework.so.2 does the same for the rest of TensorFlow.
  */
 #include <dlfcn.h>
 #include <stddef.h>
