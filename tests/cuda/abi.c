@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * abi.c - the fake's records, read through the vendor's own structs. Built by abi.py where headers
- * are, with KERNEL, MEMCPY, ... defined as the newest structs of these.
+ * abi.c - reads the fakes' records through NVIDIA's structs. abi.py builds it where NVIDIA's headers
+ * are installed, and defines KERNEL, MEMCPY, ... as the newest structs that these headers have.
  */
 #include <cuda.h>
 #include <cupti.h>
@@ -47,7 +47,7 @@ static void *write_as(uint32_t kind)
 	return space;
 }
 
-/* What every struct of the device's work has. */
+/* Checks the fields that the records of all operations of the device have. */
 #define COMMON(record)                                                                             \
 	do {                                                                                       \
 		SAME((record)->start, 1ull << 60);                                                 \

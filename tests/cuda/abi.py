@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shim's table of fields and the double, against the vendor's headers and libraries where they are.
+"""The shim's table of CUPTI's fields, and the fakes, agree with NVIDIA's headers and libraries.
 
-usage: abi.py headers|library|double|versions. TEST_CUDA: another toolkit than /usr/local/cuda.
-TEST_LIBCUPTI: another libcupti. `double` asks the double the same questions as `library` asks the
-real one. `versions` does all of it with each version of CUPTI of which a folder has the wheels,
-nvidia_cuda_cupti*.whl and, of the same CUDA, nvidia_cuda_runtime*.whl: the one that tests/run.sh filled
-by wheels.txt, or TEST_CUPTI.
+usage: abi.py headers|library|double|versions. TEST_CUDA: a toolkit to use instead of /usr/local/cuda.
+TEST_LIBCUPTI: the libcupti to use. `library` asks NVIDIA's libcupti without a driver, `double` asks the
+fake libcupti the same. `versions` checks headers and library of each version of CUPTI whose wheels,
+nvidia_cuda_cupti*.whl and the nvidia_cuda_runtime*.whl of the same CUDA, lie in one folder: TEST_CUPTI,
+or the one that tests/run.sh filled by wheels.txt.
 """
 import glob
 import os
@@ -23,7 +23,7 @@ ROOT = os.path.join(HERE, "..", "..")
 CUDA = os.environ.get("TEST_CUDA") or "/usr/local/cuda"
 PYTHON = "/usr/bin/python3"
 
-# What libcupti answers where there is no driver, from the first version on that does.
+# {version: what libcupti from that version on answers without a driver; None: the function may be missing}
 NO_DRIVER, NOT_INITIALIZED = {0: 15, 130000: 999}, {0: 0, 130200: 999}
 ANSWERS = {
     "cuptiGetVersion": NOT_INITIALIZED, "cuptiGetTimestamp": NOT_INITIALIZED,
@@ -40,14 +40,14 @@ ANSWERS = {
     "cuptiActivityEnableRuntimeApi": {0: None, 23: 15, 130000: 999},
     "cuptiFinalize": NOT_INITIALIZED,
 }
-CRASHES = range(130200, 130300)  # any function, where there is no driver
+CRASHES = range(130200, 130300)  # versions of which every function crashes where there is no driver
 
 
 def expected(name, version):
     return ANSWERS[name][max(first for first in ANSWERS[name] if first <= version)]
 
 
-# The shim's and the fakes' names of the records, the vendor's, and the oldest that CUDA 11.0 has.
+# {the shim's name of a record: (NVIDIA's name of its struct, the number of that struct in CUDA 11.0)}
 STRUCTS = {"KERNEL": ("Kernel", 5), "MEMCPY": ("Memcpy", 1), "MEMCPY2": ("MemcpyPtoP", 1),
            "MEMSET": ("Memset", 1), "SYNC": ("Synchronization", 1), "GRAPH": ("GraphTrace", 1),
            "API": ("API", 1), "OVERHEAD": ("Overhead", 1)}
@@ -58,7 +58,7 @@ def compile_c(*arguments, text=None):
 
 
 def structs(headers):
-    """{KERNEL: [CUpti_ActivityKernel5, ...]}, the newest last."""
+    """The structs that the headers have for each record: {"KERNEL": ["CUpti_ActivityKernel5", ...]}, newest last."""
     done = compile_c("-E", "-P", *headers, "-xc", "-", text="#include <cupti.h>\n")
     equal(done.status, 0, "headers", done.err)
     found = {}
@@ -85,12 +85,12 @@ CUPTI_FIELDS(X)
 """
 
 
-# 12.0 and 12.1 call themselves 18, as 11.8 does.
+# The headers of CUDA 12.0 and 12.1 have CUPTI_API_VERSION 18, as those of 11.8 do: the fakes call it 19.
 VERSION = "-DFAKE_VERSION=(CUPTI_API_VERSION == 18 && CUDA_VERSION >= 12000 ? 19 : CUPTI_API_VERSION)"
 
 
 def check_headers(include):
-    """Our fields lie where they were in CUDA 11.0 in every struct; the double's records are the newest."""
+    """All structs have the fields that the shim reads where CUDA 11.0 had them; the fakes write the newest structs."""
     headers = [part for folder in include for part in ("-isystem", folder)]
     shim = ["-I", os.path.join(ROOT, "shim"), "-I", os.path.join(ROOT, "include")]
     found, folder = structs(headers), scratch()
@@ -126,7 +126,7 @@ def check_toolkit():
 
 
 def ask(path, versions, **changes):
-    """The version that this libcupti says it is; without a driver it may not say it."""
+    """Checks what the libcupti at `path` answers without a driver; returns its version, else versions[0]."""
     environments = [environment(preload=preload, LD_LIBRARY_PATH=None, **changes)
                     for preload in (False, True)]
     done, under_us = (run([os.path.join(FAKES, "nodriver"), path], env=env)
@@ -150,7 +150,7 @@ def ask(path, versions, **changes):
 
 
 def need_no_driver():
-    # In a process of its own: meson puts the fakes into this one's LD_LIBRARY_PATH.
+    # A new process tries it: meson puts the fakes' libcuda into the LD_LIBRARY_PATH of this process.
     find = "import ctypes; ctypes.CDLL('libcuda.so.1')"
     env = environment(preload=False, LD_LIBRARY_PATH=None)
     if not run([sys.executable, "-c", find], env=env).status:
@@ -186,7 +186,7 @@ print(*sorted({line.split()[-1] for line in open("/proc/self/maps") if "libcupti
 
 
 def check_attach(one, other):
-    """On a driver that this libcupti has no use for: the process's own is asked, and no other."""
+    """The shim asks the libcupti of the process and no other, also where that cannot use the driver."""
     path = "{}:{}".format(FAKES, os.path.dirname(other.library))
     driver = 12040 if one.version in CRASHES else 13000
     for already in one.library, one.runtime:
@@ -208,7 +208,7 @@ def check_attach(one, other):
 
 
 class Wheels:
-    """One version's libcupti, libcudart and headers, unpacked as in site-packages."""
+    """The libcupti, libcudart and headers of one version of CUPTI, unpacked as in site-packages."""
 
     def __init__(self, name, wheels):
         self.name, self.folder = name, scratch()
@@ -233,8 +233,8 @@ def version_of(wheel):
 
 
 def unpack(folder):
-    """Of each libcupti; two of one CUDA are of two updates, and share its runtime. All share what the
-    runtime's headers need of the compiler's."""
+    """Wheels of each libcupti in `folder`, by version. Those of one CUDA share its runtime's wheel, and all
+    share one wheel of the compiler's headers, which the runtime's headers include."""
     common = sorted(glob.glob(os.path.join(folder, "nvidia_cuda_crt*.whl")))[-1:]
     runtimes = {version_of(path): path for path in
                 sorted(glob.glob(os.path.join(folder, "nvidia_cuda_runtime*.whl")))}

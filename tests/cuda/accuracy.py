@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dlprof says of each step's GPU is what the device did: within 1 %, counts and bytes exactly.
+"""dlprof's numbers of the GPU agree with what the fake device did in each step: times to 1 %, counts exactly.
 
-usage: accuracy.py CASE... (see CASES). Both sides are cut at the same instants, which are dlprof's
-own boundaries of the steps; the double knows when each operation ran, so no clock is measured.
+usage: accuracy.py CASE... (see CASES). The device's operations are cut at dlprof's boundaries of the
+steps. The fake device decides when each operation runs, so that nothing depends on a measured clock.
 """
 import concurrent.futures
 import os
@@ -66,7 +66,7 @@ def check_run(name, plan, done):
 
 
 def running(done, wholes):
-    """What counts as busy: where graphs are recorded as wholes, all of each."""
+    """The operations that make the GPU busy; wholes: the graphs themselves, instead of their kernels."""
     if wholes:
         return [op for op in done.ops if op.kind == "graph" or
                 (op.kind == "kernel" and not op.graph)]
@@ -74,7 +74,7 @@ def running(done, wholes):
 
 
 def check_step(name, row, ops, running_ops):
-    """One row of gpu_step against the truth between its boundaries."""
+    """Compares a row of gpu_step with what the fake device did between the step's begin and end."""
     begin, end = row["begin_ns"], row["begin_ns"] + row["step_ns"]
     what = "{} step {}:".format(name, row["batch"])
     true = union(running_ops, begin, end)
@@ -98,7 +98,7 @@ def check_step(name, row, ops, running_ops):
 
 
 def check_counts(name, row, ops, wholes):
-    """Exact but for what begins within 20 us of a boundary, where two clocks may disagree."""
+    """Checks a step's counts. The clocks may differ by 20 us: what begins so near to its ends may count or not."""
     begin, end = row["begin_ns"], row["begin_ns"] + row["step_ns"]
     what = "{} step {}:".format(name, row["batch"])
     inside = began_in(ops, begin, end)
@@ -119,7 +119,7 @@ def check_counts(name, row, ops, wholes):
 
 
 def check_sums(name, counts):
-    """What one step has too much the next has too little."""
+    """The sums over all steps are right: an operation that one step lacks is counted in its neighbour."""
     for column in counts[0]:
         found, true = (sum(count[column][i] for count in counts) for i in (0, 1))
         edge = counts[0][column][2] + counts[-1][column][2]
@@ -129,7 +129,7 @@ def check_sums(name, counts):
 
 
 def check_names(name, done, wholes):
-    """Of every kernel the count and the time, since there are few names."""
+    """gpu_kernel has the name, count and time of every kernel: there are too few names to leave one out."""
     seen = done.query("SELECT SUM(nccl_ns) > 0 AS seen FROM gpu_step")[0]["seen"]
     equal(seen, name in ("nccl", "nccl-old", "nccl-symmetric"), name, "collectives seen")
     found = {r["symbol"]: r for r in done.query("SELECT name, symbol, count, ns FROM gpu_kernel")}
@@ -153,7 +153,7 @@ def check_case(name, plan, done):
         check_step(name, row, done.ops, running_ops)
     check_sums(name, [check_counts(name, row, done.ops, wholes) for row in steps])
     check_names(name, done, wholes)
-    # What the plan alone says: all of its kernels, in the steps or between the last and the end.
+    # By the plan alone: the time of all kernels, those in the steps and those after the last step.
     true = sum(step["kernel_ns"] for step in done.steps)
     rest = union(running_ops, steps[-1]["begin_ns"] + steps[-1]["step_ns"]) if steps else 0
     found = sum(row["gpu_busy_ns"] for row in steps) + rest

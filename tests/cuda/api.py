@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DLPROF_CUDA=api: how long which thread was in which calls of CUDA, per step, within 1 %.
+"""With DLPROF_CUDA=api the time that each thread spends in CUDA's calls, per step, is right to 1 %.
 
-usage: api.py. The double writes down every call of every thread; a call within another one (the
-runtime's into the driver, of both of which there are records) is part of that one.
+usage: api.py. The fakes write down every call of every thread. A call of the driver that a call of the
+runtime makes has a record as well, but counts only as a part of the runtime's call.
 """
 import concurrent.futures
 import json
@@ -32,7 +32,7 @@ CASES = {
     "graph": dict(graph=1),
     "helpers": dict(helpers=2),
     "12.8": dict(cuda=12),
-    # Which has no records of synchronisation of a device.
+    # CUPTI 13.0.0 does not record that a thread waits for a whole device.
     "13.0.0": dict(sync=DEVICE, env={"FAKE_CUPTI_VERSION": 130000}),
     "full": dict(graph=1, env={"DLPROF_CUDA": "full"}),
     "disorder": dict(helpers=1, env={"FAKE_CUPTI_OUT_OF_ORDER": 1, "FAKE_CUPTI_DELAY_MS": 30}),
@@ -40,7 +40,7 @@ CASES = {
 
 
 def numbers():
-    """The rows of api.def: {(domain, number)}."""
+    """The calls that api.def lists: {(domain, number)}."""
     path = os.path.join(HERE, "..", "..", "shim", "cuda", "api.def")
     with open(path) as file:
         rows = re.findall(r"^CALL\((\w+), \w+, \w+, (\d+)\)", file.read(), re.MULTILINE)
@@ -48,7 +48,7 @@ def numbers():
 
 
 def enabled(done):
-    """Calls that switch single calls: [(domain, number)]."""
+    """The calls of CUDA of which dlprof enabled the records one by one: [(domain, number)]."""
     found = []
     for call in done.calls:
         said = re.match(r"cuptiActivityEnable(Runtime|Driver)Api (\d+)", call[3])
@@ -68,13 +68,13 @@ def column_of(call):
 
 
 def outer_calls(done):
-    """(thread, call) of those that are not within another."""
+    """[(thread, call)] of the calls that are not made by another call."""
     return [(op.device, op) for op in done.ops
             if op.kind == "call" and op.stream == 0 and column_of(op)]
 
 
 def check_step(name, row, calls, training, last_ns):
-    """Of calls that helpers were in at `last_ns`, when all records were asked for, there may be none."""
+    """Checks a row of gpu_call; a call that ends after `last_ns`, the last flush, may be missing in it."""
     begin, end = row["begin_ns"], row["begin_ns"] + row["step_ns"]
     for prefix, mine in ("", True), ("other_", False):
         some = [call for thread, call in calls if (thread == training) == mine]
@@ -101,9 +101,9 @@ def check_case(name):
     equal((meta.get("cuda_mode"), meta.get("cuda_level_reason")), ("cupti", None), name, "mode")
     for key in "cuda_dropped", "cuda_own_drop":
         equal(meta.get(key), "0", name, key)
-    # What helpers had under way at the end of the program has no end.
+    # The records of the calls that helpers were in when the program ended have no end.
     check(int(meta.get("cuda_bad_ts", 99)) <= 2 * plan.get("helpers", 0), name, "cuda_bad_ts", meta)
-    # Each of the short list, once, and not all that there are.
+    # Each call of api.def is enabled once, and not all calls at once.
     equal(sorted(enabled(done)), sorted(numbers()), name, "enabled")
     equal(done.called("cuptiActivityEnable 4", "cuptiActivityEnable 5"), 0, name, "wholesale")
     training = int(done.calls[0][1])
@@ -128,7 +128,7 @@ def close(found, expected, *what):
 
 
 def check_report():
-    """The training thread's part is told from the others', in text and JSON."""
+    """The report gives the calls of the training thread and those of the other threads apart, in text and JSON."""
     done, rows = check_case("helpers")
     said = json.loads(report("--json", done.database).out)["gpu"]
     equal((said["level"], said["level_reason"]), ("api", None), "level")
@@ -146,7 +146,7 @@ def check_report():
 
 
 def check_blocking_copy():
-    """After a copy that waited the GPU is idle because of that, and not of a host with other ideas."""
+    """The GPU's idle time after a blocking copy is put down to that copy, at level api; else to the host."""
     plan = dict(PLAN, sync=COPY, think=2000)
     for level, gap, other in ("api", "gap_sync_ns", "gap_host_ns"), \
                              ("default", "gap_host_ns", "gap_sync_ns"):
@@ -160,7 +160,7 @@ def check_blocking_copy():
 
 
 def check_older():
-    """Where CUPTI cannot: what `default` records, and one line that says so."""
+    """With a CUPTI that cannot enable single calls dlprof records what `default` does, and says so in one line."""
     for knobs in (dict(cuda=12, FAKE_CUPTI_VERSION=22),
                   dict(FAKE_CUPTI_RC_ACTIVITYENABLERUNTIMEAPI=1,
                        FAKE_CUPTI_RC_ACTIVITYENABLEDRIVERAPI=1)):
@@ -178,14 +178,14 @@ def check_older():
         equal(len(lines), 1, knobs, "lines that say so")
         said = json.loads(report("--json", done.database).out)["gpu"]
         equal((said["level"], said["calls"]), ("default", None), knobs, "JSON")
-    # One call that it does not know is not all of them.
+    # CUPTI refuses one call only: the others are still recorded.
     done = loop(PLAN, **dict(API, FAKE_CUPTI_RC_ACTIVITYENABLERUNTIMEAPI="1:505"))
     equal(done.meta().get("cuda_level"), "api", "one refused: level")
     check(done.query("SELECT * FROM gpu_call"), "one refused: rows")
 
 
 def check_others():
-    """No other level has any of it."""
+    """The levels default and memcpy enable and store no calls of CUDA."""
     for level in "default", "memcpy":
         done = loop(PLAN, DLPROF_CUDA=level)
         equal((enabled(done), done.query("SELECT * FROM gpu_call")), ([], []), level, "calls")

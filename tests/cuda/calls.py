@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dlprof asks of CUPTI, and what it never does, from the double's log of calls.
+"""dlprof calls what it must of CUPTI, and never what does harm, by the log of calls that the fakes write.
 
-usage: calls.py. Each check names the trap that others fell into.
+usage: calls.py. The checks stand for mistakes that other tracers have made.
 """
 import concurrent.futures
 import os
@@ -16,7 +16,7 @@ PYTHON = "/usr/bin/python3"
 PLAN = dict(steps=30, wait=2000, kernels=5, kernel=200)
 MEMCPY, MEMSET, KERNEL, OVERHEAD, MEMCPY2, SYNC, GRAPH = 1, 2, 10, 17, 22, 38, 51
 
-# Level: the kinds that are enabled.
+# {level: the kinds of records that dlprof enables at it}
 LEVELS = {
     "default": {MEMCPY, MEMSET, KERNEL, OVERHEAD, MEMCPY2, SYNC},
     "graphs": {MEMCPY, MEMSET, KERNEL, OVERHEAD, MEMCPY2, SYNC, GRAPH},
@@ -35,13 +35,13 @@ def check_levels():
     for level, kinds in LEVELS.items():
         done = loop(PLAN, DLPROF_CUDA=level)
         equal((done.status, done.misuse()), (0, []), level, "status, misuse", done.err)
-        # Once each, never switched off, since both end in crashes and lost records.
+        # Each kind is enabled once and never disabled: CUPTI crashes or loses records otherwise.
         equal(sorted(enabled(done)), sorted(kinds), level, "kinds enabled")
         equal(done.called("cuptiActivityDisable"), 0, level, "disabled")
         for never in ("cuptiFinalize", "cuptiActivityRegisterTimestampCallback",
                       "cuptiSubscribe_v2", "cuptiActivitySetAttribute", "cuptiActivityFlushPeriod"):
             equal(done.called(never), 0, level, never)
-        # The place of the only subscriber is left free.
+        # CUPTI has one subscriber at most: dlprof gives that place back.
         equal(done.called("cuptiSubscribe"), done.called("cuptiUnsubscribe"), level, "subscriber")
         equal(done.called("cuptiEnableCallback", "cuptiEnableDomain"), 0, level, "callbacks")
         meta = done.meta()
@@ -57,7 +57,7 @@ def check_levels():
 
 
 def check_versions():
-    """Too old is refused, graphs as wholes come with 12.6, kinds that fail are done without."""
+    """A CUPTI that is too old is not used, whole graphs are recorded from 12.6 on, a kind that fails is left out."""
     for version, graphs in (12, None), (18, False), (24, True), (26, True), (28, True):
         done = loop(dict(PLAN, graph=1), cuda=12, FAKE_CUPTI_VERSION=version, DLPROF_CUDA="graphs")
         equal((done.status, done.misuse()), (0, []), version, "status, misuse", done.err)
@@ -66,7 +66,7 @@ def check_versions():
         equal(GRAPH in enabled(done), bool(graphs), version, "graphs as wholes")
     done = loop(PLAN, FAKE_CUPTI_RC_ACTIVITYENABLE="27:{}".format(SYNC))
     equal((done.status, done.meta().get("cuda_mode")), (0, "cupti"), "a kind fails")
-    # Not one function of 13.2 survives a driver that it cannot use.
+    # libcupti 13.2 crashes in every function with a driver that it cannot use, so that none may be called.
     for version in 130001, 130201:
         done = loop(PLAN, FAKE_DRIVER_VERSION=12040, FAKE_CUPTI_VERSION=version)
         meta = done.meta()
@@ -78,7 +78,7 @@ def check_versions():
 
 
 def check_refused():
-    """Whatever cuptiSubscribe says: the program is as without us, and the reason is kept."""
+    """When cuptiSubscribe fails the program does the same as without dlprof, and meta has the reason."""
     plain = run([LOOP, plan_text(dict(PLAN, print=0))],
                 env=environment(preload=False, LD_LIBRARY_PATH=libraries()))
     for code in 39, 35, 15, 999, 2, 12:
@@ -88,13 +88,13 @@ def check_refused():
         meta = done.meta()
         equal(meta.get("cuda_mode"), "cudart", code, "mode")
         check(str(code) in meta.get("cuda_reason", ""), code, "reason", meta.get("cuda_reason", ""))
-        # Each try costs the real one a search for the driver.
+        # NVIDIA's libcupti searches for the driver at each try.
         equal(done.called("cuptiSubscribe"), 1, code, "tries")
         equal(enabled(done), [], code, "kinds")
 
 
 def check_preset():
-    """The injection is another tool's: it stays theirs."""
+    """dlprof leaves CUDA_INJECTION64_PATH to another tool that is set there."""
     folder = scratch()
     done = loop(PLAN, folder=folder, CUDA_INJECTION64_PATH=os.path.join(FAKES, "libclient.so"),
                 CLIENT_OUT=os.path.join(folder, "client"))
@@ -125,9 +125,9 @@ print(*libraries())
 
 
 def check_mapped():
-    """Never a second libcupti, nor one before CUDA is up: it would take the place of torch's own.
+    """dlprof loads no second libcupti, nor one before CUDA's start: it would replace the one that torch brings.
 
-    Another copy lies first in LD_LIBRARY_PATH, as toolkits do; a torch of its own finds its own.
+    LD_LIBRARY_PATH names another copy first, as with an installed toolkit; torch (libkineto) finds its own.
     """
     other = scratch()
     for name in "libcupti.so.13", "libcudart.so.13":
@@ -166,7 +166,7 @@ for i in range(3):
 
 
 def check_own_files():
-    """CUPTI reads files on the thread that calls CUDA: no data of the load that it interrupts."""
+    """Files that CUPTI reads in a thread that is loading a sample do not count as data of that load."""
     folder = scratch()
     data, settings = (os.path.join(folder, name) for name in ("data.bin", "settings.bin"))
     for path in data, settings:
@@ -208,7 +208,7 @@ __attribute__((destructor)) static void tell(void) { fprintf(stderr, "interposed
 
 
 def check_interposer():
-    """A GPU sharing library has dlsym already, before or behind us."""
+    """dlprof works with another library that interposes dlsym(), preloaded before or after the shim."""
     folder = scratch()
     source, library = os.path.join(folder, "i.c"), os.path.join(folder, "libinterposer.so")
     with open(source, "w") as file:
@@ -248,7 +248,7 @@ if len(sys.argv) > 2:
 
 
 def check_cufile():
-    """kvikio loads libcufile by name, and asks for its functions: what they read counts, once it is taken."""
+    """Reads by functions of libcufile that dlsym() found, as kvikio does, count as reads of the load."""
     folder = scratch()
     library = os.path.join(folder, "libcufile.so.0")
     built = run(["cc", "-shared", "-fPIC", "-o", library, os.path.join(HERE, "cufile.c")])
@@ -262,7 +262,7 @@ def check_cufile():
 
 
 def check_no_wipe():
-    """Where the kernel does not tell forked children from their parents (gVisor) the GPU is known as elsewhere."""
+    """The GPU's times are known also where the kernel lacks MADV_WIPEONFORK, as gVisor does."""
     folder = scratch()
     argv = sandboxed(["wipe=EINVAL"], [LOOP, plan_text(dict(PLAN, fork_at=10))])
     done = start(argv, folder=folder, preload=False)

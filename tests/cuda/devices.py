@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several devices: what each did is what the double says, and the verdict's clock is of those that are fed.
+"""dlprof's numbers of each of several GPUs are right, and the steps' are those of the GPUs that the loader feeds.
 
-usage: devices.py CASE... (see CASES; ranks). As accuracy.py, both sides are cut at the same instants.
+usage: devices.py CASE... (see CASES; ranks). As in accuracy.py, operations are cut at dlprof's steps.
 """
 import concurrent.futures
 import json
@@ -15,11 +15,11 @@ from gpu import (FAKES, began_in, busy, check, copies, equal, finish, near, need
 SCATTER, FIRST, PIPELINE, THREADS = range(4)
 DEVICES = os.path.join(FAKES, "devices")
 SUMS = "gap_data_ns + gap_h2d_ns + gap_sync_ns + gap_host_ns + gap_other_ns"
-# The plan, and which devices the loader feeds.
+# {name: (the plan, the devices that the loader feeds)}
 CASES = {
     "two": (dict(devices=2, skew=50), (0, 1)),
     "four": (dict(devices=4, kernel=150, skew=30), (0, 1, 2, 3)),
-    # The others still work while the first one starves.
+    # The other device still works while device 0 waits for data.
     "first": (dict(devices=2, shape=FIRST, skew=400, wait_all=0), (0,)),
     "pipeline": (dict(devices=4, shape=PIPELINE, scalar=1, skew=40, wait_all=0), (0,)),
     "threads": (dict(devices=4, shape=THREADS, kernel=150, skew=30), (0, 1, 2, 3)),
@@ -33,12 +33,12 @@ def of(ops, device):
 
 
 def idle(ops, row):
-    """Nanoseconds of the wait in which none of the operations ran."""
+    """Nanoseconds of the step's wait for data in which none of the operations ran."""
     return row["wait_ns"] - union(ops, row["begin_ns"], row["begin_ns"] + row["wait_ns"])
 
 
 def check_batch(name, batch, devices, done, fed):
-    """How many of the devices have nothing at the step's edges: their counts were compared."""
+    """Checks the times of a step; returns on how many devices nothing began near its ends: those counts are exact."""
     begin, end = batch["begin_ns"], batch["begin_ns"] + batch["step_ns"]
     what = "{} step {}:".format(name, batch["batch"])
     kernels, exact = busy(done.ops), 0
@@ -77,7 +77,7 @@ def check_case(name):
     exact = sum(check_batch(name, batch, rows[batch["batch"]], done, fed) for batch in batches
                 if equal(sorted(rows.get(batch["batch"], {})), list(range(count)), name, "devices"))
     check(exact >= 0.75 * count * len(batches), name, "counts of too few are compared", exact)
-    # What the union of all devices would have said: the case must tell the two apart.
+    # How long no device worked at all: in the cases without wait_all the fed devices idle longer than that.
     union_idle = sum(idle(busy(done.ops), b) for b in batches)
     fed_idle = sum(b["gpu_idle_wait_ns"] for b in batches)
     say("{}: idle of the fed ones {:.1f} ms, of all together {:.1f} ms, {} exact".format(
@@ -103,7 +103,7 @@ def check_report(name, done, rows, batches, fed):
 
 
 def run_rank(folder, rank):
-    """As torchrun starts it: each process sees one device, which it calls 0."""
+    """Runs a rank as torchrun does: its process sees one device, which has the number 0 there."""
     plan = dict(devices=1, steps=60, kernels=4, kernel=500, wait=6000 if rank == SLOW_RANK else 500)
     own = os.path.join(folder, "rank{}".format(rank))
     os.mkdir(own)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The double must not flatter us: what it gives is what was asked for, late and in disorder, and true.
+"""The fake CUPTI gives true records of what was asked for, but late and in disorder, as NVIDIA's does.
 
-usage: double.py. A tracer of a hundred lines (tests/fakes/client.c) is injected, and what it gets is
-compared with the device's own account of what ran.
+usage: double.py. A small tracer (tests/fakes/client.c) is injected; the records that it gets are
+compared with what the fake device wrote down of its operations.
 """
 import os
 import sys
@@ -16,7 +16,7 @@ SMALL = dict(steps=5, wait=1000, kernels=4, kernel=200, marks=0)
 
 
 def check_truth():
-    """Records are the device's operations, whatever order they come in; to the nanosecond but for the clocks."""
+    """Each record is an operation of the device: the durations are equal, the begins but for the clocks' offset."""
     done = trace(dict(SMALL, streams=3))
     equal((done.status, done.err), (0, ""), "exit status")
     offset = min((int(c[2]) - int(c[0]), int(c[0]) - int(c[1])) for c in done.answers("clock"))[1]
@@ -32,12 +32,12 @@ def check_truth():
     equal({r.bytes for r in done.of(MEMCPY)}, {2_000_000}, "bytes")
     equal({r.what for r in done.of(MEMCPY)}, {201}, "host to device, from pinned memory")
     equal({r.correlation for r in done.records}, {0}, "nobody asked for correlation")
-    # Work on one engine queues up.
+    # Copies in one direction share an engine, so that each begins after the one before it.
     check(all(a.end <= b.begin for a, b in zip(copies(done.ops), copies(done.ops)[1:])), "engine")
 
 
 def check_asked():
-    """No kind that is not enabled, no callback that is not."""
+    """CUPTI gives records only of the kinds, and calls callbacks only of the calls, that were enabled."""
     done = trace(SMALL, CLIENT_KINDS="10")
     equal({r.kind for r in done.records}, {KERNEL}, "kinds")
     equal(done.answers("callbacks"), [["0"]], "callbacks")
@@ -63,7 +63,7 @@ def check_asked():
 
 
 def check_buffers():
-    """Another thread delivers, full buffers first; what runs is kept back, or is forced out once."""
+    """Another thread delivers full buffers; a record waits for its operation's end, unless a flush is forced."""
     done = trace(dict(SMALL, steps=40), CLIENT_BUFFER=4096, CLIENT_FLUSH_MS=20)
     requested = {a[0] for a in done.answers("request")}
     delivered = {a[0] for a in done.answers("buffer")}
@@ -72,12 +72,12 @@ def check_buffers():
     full = [a for a in done.answers("buffer") if int(a[2]) > 4096 - 216]
     check(len(full) > 3, "full buffers", len(full))
     equal(len(done.of(KERNEL)), 160, "kernels")
-    # One kernel of 150 ms, and flushes all along.
+    # A kernel of 150 ms runs while the tracer flushes every 10 ms.
     slow = dict(SMALL, steps=1, kernels=1, kernel=150000)
     done = trace(slow, CLIENT_FLUSH_MS=10)
     kernel, = done.of(KERNEL)
     check(kernel.end - kernel.begin == 150_000_000, "kept back until it has ended")
-    # Long enough for a busy machine to come in between.
+    # Two kernels of 800 ms: the forced flush at 200 ms comes during the first, on a busy machine as well.
     done = trace(dict(slow, kernels=2, kernel=800000), CLIENT_FORCE_MS=200)
     kernel, queued = done.of(KERNEL)
     check(kernel.begin and not kernel.end, "forced out while it ran: no end, and never again")
@@ -89,7 +89,7 @@ def check_buffers():
 
 
 def check_locks():
-    """A tracer that holds a lock of its own while it asks CUPTI the time waits for ever."""
+    """The fake CUPTI does not hang with FAKE_CUPTI_LOCK, under a tracer that is written right."""
     done = trace(dict(SMALL, steps=60), CLIENT_BUFFER=4096, CLIENT_FLUSH_MS=5, FAKE_CUPTI_LOCK=1)
     equal((done.status, len(done.of(KERNEL))), (0, 240), "status, kernels", done.err)
 
@@ -138,7 +138,7 @@ def check_symbols():
 
 
 def check_child():
-    """A child of a process that has CUDA cannot call CUPTI."""
+    """A forked child of a process that uses CUDA hangs when it calls CUPTI."""
     folder = scratch()
     program = ("import ctypes, os, signal\n"
                "cuda = ctypes.CDLL('libcuda.so.1'); print(cuda.cuInit(0))\n"

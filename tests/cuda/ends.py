@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""However a program with a GPU ends, and whatever its children do: nothing hangs, little is lost.
+"""A program with a GPU ends without delay and loses few records, however it ends and whatever its children do.
 
 usage: ends.py
 """
@@ -14,15 +14,15 @@ from gpu import (LOOP, MS, busy, check, environment, equal, finish, libraries, l
 
 PLAN = dict(steps=40, wait=2000, kernels=5, kernel=200)
 SIGNALS = {0: 0, 1: 0, 2: -6, 3: -15, 4: -9}
-EXIT_LIMIT_S = 1.0  # what waits for CUPTI, or for us, takes two seconds or for ever, each time
+EXIT_LIMIT_S = 1.0  # an end that waits for CUPTI or for dlprof takes two seconds or more at each attempt
 ATTEMPTS = 3
 FORCED = "cuptiActivityFlushAll 1"
 
 
 def check_end(how):
-    """return, _exit, abort, SIGTERM, SIGKILL. Steps are those of the host in any case."""
+    """Ends a program by return, _exit, abort, SIGTERM or SIGKILL (0 to 4): all steps of the host are stored."""
     name = "end {}:".format(how)
-    # Over a second, so that something was delivered before.
+    # The run takes more than a second, so that CUPTI has delivered a buffer before the end.
     done = loop(dict(PLAN, steps=400, end=how))
     equal((done.status, done.misuse()), (SIGNALS[how], []), name, "status, misuse", done.err)
     batches = done.query("SELECT * FROM batch WHERE step_ns NOT NULL ORDER BY batch")
@@ -33,8 +33,8 @@ def check_end(how):
         near(row["gpu_busy_ns"], union(busy(done.ops), begin, begin + row["step_ns"]), name,
              "busy in step", row["batch"], slack=60_000)
     say(name, "{} steps, of {} the GPU is known".format(len(batches), len(known)))
-    # Signals run no code of ours: what CUPTI had not given yet is unknown, not 0. A full buffer it
-    # gives at once, and at 1.3 kB a step this program fills one in 200.
+    # A signal runs no code of dlprof: records that CUPTI has not delivered are unknown, not 0. CUPTI
+    # delivers a full buffer at once, and with 1.3 kB a step this program fills one in 200 steps.
     check(len(known) == 400 if how < 2 else len(known) >= 180, name, "known", len(known))
     last_op = max(op.end for op in done.ops if op.kind == "kernel")
     forced = [int(call[0]) for call in done.calls if call[3] == FORCED]
@@ -43,7 +43,7 @@ def check_end(how):
 
 
 def check_children():
-    """fork() in a process with CUPTI: the child never calls it, which would hang."""
+    """A forked child of a process with CUPTI does not hang: dlprof calls no function of CUPTI in it."""
     for replaced in 0, 1:
         name = "child that {}:".format("execs" if replaced else "exits")
         taken = []
@@ -67,7 +67,7 @@ def timed(plan, **changes):
 
 
 def check_flush_hang():
-    """CUPTI never comes back from the last flush: the program ends, two seconds later at most."""
+    """The program ends about two seconds later where CUPTI never returns from the last flush."""
     taken, done = timed(dict(PLAN, steps=10), FAKE_CUPTI_FLUSH_HANG=1)
     equal(done.status, 0, "flush hangs: status")
     say("flush hangs: ended after {:.1f} s".format(taken))
@@ -80,7 +80,7 @@ def check_flush_hang():
 
 
 def check_no_cuda():
-    """No driver, or one without a device: no word of it, and no cost at the end."""
+    """Without a driver or a device dlprof prints nothing, and the program ends without delay."""
     plan = [LOOP, plan_text(dict(PLAN, steps=3))]
     done = loop(dict(PLAN, steps=3), FAKE_CUDA_INIT_RC=100)
     equal((done.status, done.err), (3, "work: cudaMalloc(&device, bytes): 100\n"), "no device")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Without CUPTI: what the host sees of the runtime's calls, and nothing of what the GPU alone knows.
+"""Without CUPTI dlprof counts the calls of CUDA's runtime, and says nothing of what only the GPU knows.
 
 usage: fallback.py
 """
@@ -24,7 +24,7 @@ def steps(done):
 
 
 def check_launches():
-    """<<<>>> of any nvcc, launches with attributes, of the thread's own stream: all are counted."""
+    """All kinds of launches are counted: <<<>>> of old and new nvcc, with attributes, on the thread's own stream."""
     for launch in 0, 1, 2, 3:
         done = loop(dict(PLAN, launch=launch), **HOST_ONLY)
         equal((done.status, done.misuse()), (0, []), launch, "status, misuse", done.err)
@@ -38,18 +38,18 @@ def check_launches():
 
 
 def check_backward():
-    """What another thread launches comes when it launches again, in the next step, soon or late."""
+    """Launches of another thread (a backward pass) count in their step, though it reports them at its next launch."""
     for count, forward in (12, 1), (4, 600_000):
         done = loop(dict(PLAN, steps=count, backward=forward, load_reads=1), **HOST_ONLY)
         equal((done.status, done.misuse()), (0, []), "backward: status, misuse", done.err)
         counts = [row["kernel_count"] for row in steps(done)]
-        # Nobody speaks for it when the program ends.
+        # The other thread launches nothing after the last step: its launches of that step may be missing.
         equal((len(counts), counts[:-1]), (count, [5] * (count - 1)), "backward: launches", counts)
         check(counts[-1] in (2, 5), "backward: launches of the last step", counts)
 
 
 def check_graph_launches():
-    """By the runtime and by the driver, on a stream and on the thread's own; with CUPTI all four."""
+    """Launches of graphs are counted by the runtime's calls without CUPTI, and by the driver's also with CUPTI."""
     for driver, launch in (0, 0), (0, 3), (1, 0):
         plan = dict(PLAN, graph=1, driver=driver, launch=launch)
         done = loop(plan, DLPROF_CUDA="graphs")
@@ -61,8 +61,8 @@ def check_graph_launches():
 
 
 def check_stubs():
-    """A library that exports the runtime's functions and passes calls on to it: a call is one, though
-    both are wrapped, the stub's by the caller's slot and the runtime's by dlsym()."""
+    """A call through a stub library, which passes calls on to the runtime, counts once, though dlprof wraps
+    both: the stub's function in the caller's GOT slot, and the runtime's by dlsym()."""
     for sync, column, kind in ((1, "sync_stream_ns", 3), (2, "sync_event_ns", 1),
                                (3, "sync_context_ns", 4)):
         done = loop(dict(PLAN, sync=sync), DLPROF_ACTIVATE="always",
@@ -78,7 +78,7 @@ def check_stubs():
 
 
 def check_syncs():
-    """How long the host was blocked is the host's to know."""
+    """How long the host was blocked in synchronizing calls is known without CUPTI."""
     for sync, column, kind in ((1, "sync_stream_ns", 3), (2, "sync_event_ns", 1),
                                (3, "sync_context_ns", 4)):
         done = loop(dict(PLAN, sync=sync), **HOST_ONLY)
@@ -94,7 +94,7 @@ def check_pageable():
 
 
 def check_direction():
-    """Of a copy whose direction is not said the bytes are not those of either; CUPTI knows it."""
+    """The bytes of a copy with cudaMemcpyDefault are not known by direction, except with CUPTI."""
     plan = dict(PLAN, by_address=1)
     for changes, expected in (HOST_ONLY, None), ({}, 2_000_000):
         done = loop(plan, **changes)
@@ -103,7 +103,7 @@ def check_direction():
 
 
 def check_doctor():
-    """`dlprof doctor` tries the program: it says whether CUPTI was attached, and why not."""
+    """`dlprof doctor` runs the program and says whether CUPTI gave records, and else why not."""
     for change, words in ((dict(FAKE_CUPTI_VERSION=130300), "jax.profiler may find CUPTI taken"),
                           ({}, "CUPTI 130001 gave "), (HOST_ONLY, "another tool uses CUPTI"),
                           (dict(FAKE_CUPTI_RC_ACTIVITYENABLE="27:10"), "refuses to record kernels")):
@@ -114,7 +114,7 @@ def check_doctor():
 
 
 def check_helper():
-    """Open MPI's daemon, which uses CUDA before the training does, leaves the database's name to that."""
+    """Open MPI's daemon orted makes no database, though it uses CUDA before the training does."""
     folder = scratch()
     os.symlink(LOOP, os.path.join(folder, "orted"))
     for program, there in (os.path.join(folder, "orted"), False), (LOOP, True):
@@ -128,11 +128,11 @@ def check_helper():
 
 
 def check_shared():
-    """Another program that ran kernels on this GPU meanwhile is named; a GPU that seems to idle then lacks nothing."""
+    """The report names another program that used the run's GPU meanwhile, and then explains no idle time of it."""
     for users, words, change in (("0:$$:-1:50 0:1:-1:35 0:2:-1:7", "(pid 1), up to 35 % of GPU 0", {}),
                                  ("1:$$:-1:50 0:1:-1:35", None, {}),  # another GPU
-                                 ("0:$$:-1 0:1:-1:35", None, {}),  # no kernels of the run's are there
-                                 ("0:1:-1:35", None, {}),  # of another PID namespace, or no GPU of the run
+                                 ("0:$$:-1 0:1:-1:35", None, {}),  # NVML gives no share of the run itself
+                                 ("0:1:-1:35", None, {}),  # NVML lists the run on no GPU, or by another PID
                                  ("0:$$:-1:50 0:1:-1:4", None, {}),
                                  ("0:$$:-1:50 0:1:3:35", None, {}),  # a MIG instance
                                  ("0:$$:-1:50 0:1:-1:35", None, dict(FAKE_NVML_OLD=1)),

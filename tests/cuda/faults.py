@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records that cannot be, that are lost, that do not fit, that come by the ten thousand.
+"""dlprof stays right when CUPTI's records are impossible, lost, cut off, or many thousands a second.
 
 usage: faults.py
 """
@@ -22,7 +22,7 @@ def judged(done):
 
 
 def check_few():
-    """Without times a record is counted and left out; no busy time comes of it. Above 1 % we warn."""
+    """Few records with impossible times are counted and left out of busy time; above 1 % a note warns."""
     for name, every in ("ZERO", 50), ("BACKWARDS", 60), ("FUTURE", 40), ("ENDLESS", 70), ("ZERO", 300):
         done = loop(dict(PLAN, steps=40), **{"FAKE_CUPTI_{}_EVERY".format(name): every})
         equal((done.status, done.misuse()), (0, []), name, "status, misuse", done.err)
@@ -33,7 +33,7 @@ def check_few():
         near(kernels["ns"], kernels["count"] * 200_000, name, "time of those that are left")
         total = done.query("SELECT SUM(gpu_busy_ns) AS ns FROM batch")[0]["ns"]
         check(total <= union(busy(done.ops)) + 10_000, name, "busy invented", total)
-        # Of each we only know that it was no more than a kernel.
+        # Each record that was left out can lack at most a kernel's time, 200 us.
         check(total >= union(busy(done.ops)) - bad * 200_000 - 10_000, name, "busy", total)
         equal(meta.get("clock"), "gpu", name, "clock")
         warned = done.query("SELECT * FROM note WHERE level = 'warning' AND text LIKE '%cannot be%'")
@@ -41,7 +41,7 @@ def check_few():
 
 
 def check_many():
-    """Too many that cannot be, or are lost: the GPU's clock is not to be believed, the host's is."""
+    """With too many impossible or lost records dlprof says nothing of the GPU and judges by the host's clock."""
     for name, value in ("ZERO_EVERY", 7), ("BACKWARDS_EVERY", 9), ("OFFSET_NS", -86400 * 10**9), \
                        ("DROP_EVERY", 8), ("FUTURE_EVERY", 7), ("ENDLESS_EVERY", 9), ("HUGE_EVERY", 1), ("OVER", 1):
         done = loop(dict(PLAN, steps=100), **{"FAKE_CUPTI_" + name: value})
@@ -53,12 +53,12 @@ def check_many():
         equal(said["clock"], "host", name, "clock")
         check(said["verdict"] == "highly_input_bound", name, "verdict", said["verdict"])
         why = " ".join(row["why"] or "" for row in done.query("SELECT why FROM gap"))
-        # Where none has a time CUPTI is silent as well.
+        # With OFFSET_NS and OVER dlprof gets no usable record, so that CUPTI counts as silent instead.
         check("too many records" in why or name in ("OFFSET_NS", "OVER"), name, "why", why)
 
 
 def check_harmless():
-    """Records of a kind that nobody asked for, buffers that come back twice and ids that are all the same change nothing."""
+    """Records of a kind that was not enabled, buffers delivered twice, and one id for all records change nothing."""
     for change in dict(FAKE_CUPTI_MORE=55), dict(FAKE_CUPTI_AGAIN=1), dict(FAKE_CUPTI_SAME_ID=7, DLPROF_CUDA="full"):
         done = loop(dict(PLAN, steps=100), **change)
         equal((done.status, done.misuse()), (0, []), change, "status, misuse", done.err)
@@ -70,8 +70,8 @@ def check_harmless():
 
 
 def check_cut():
-    """Bytes that CUPTI does not vouch for are not read: a kernel's name would be anywhere."""
-    # The last kernel has 90 of 216 bytes, and two synchronisations of 56 follow it.
+    """dlprof reads no bytes past the size that CUPTI gives: a kernel's pointer to its name would be garbage."""
+    # Without its last 238 bytes the buffer has 90 of 216 bytes of the last kernel, and lacks two records of 56.
     done = loop(dict(PLAN, memset=0), FAKE_CUPTI_CUT=238, FAKE_CUPTI_KERNEL_SIZE=216)
     equal((done.status, done.misuse()), (0, []), "cut: status, misuse", done.err)
     equal(done.query("SELECT SUM(count) AS n FROM gpu_kernel")[0]["n"], 399, "cut: kernels")
@@ -79,7 +79,7 @@ def check_cut():
 
 
 def check_no_kernels():
-    """Copies and waits are recorded, kernels are not: how busy the GPU is, nobody knows, and that is said."""
+    """Where CUPTI records copies but no kernels, busy time is unknown, and the report says why."""
     for change, words in ((dict(FAKE_CUPTI_RC_ACTIVITYENABLE="27:10"), "refuses to record kernels"),
                           (dict(FAKE_CUPTI_NO_KERNELS=1), "but no kernel")):
         done = loop(dict(PLAN, steps=100), **change)
@@ -93,7 +93,7 @@ def check_no_kernels():
 
 
 def check_a_while():
-    """Half a second of them in the middle: that is unknown, before and after it all is known."""
+    """Half a second of impossible records makes only that time unknown: all steps before and after it are known."""
     done = loop(dict(PLAN, steps=900), FAKE_CUPTI_BACKWARDS_EVERY=2, FAKE_CUPTI_BAD_FROM_MS=1500,
                 FAKE_CUPTI_BAD_TO_MS=2000, timeout=120)
     equal((done.status, done.misuse()), (0, []), "a while: status, misuse", done.err)
@@ -103,7 +103,7 @@ def check_a_while():
         return
     begin, end = gaps[0]["begin_ns"], gaps[0]["end_ns"]
     say("a while: from {:.2f} to {:.2f} s".format((begin - first) / 1e9, (end - first) / 1e9))
-    # A second of which few are bad at its end is none to doubt.
+    # The gap may begin 150 ms late: a second with few bad records, all at its end, is not doubted.
     bad = first + 1500 * MS
     check(begin <= bad + 150 * MS and end >= bad + 490 * MS, "a while: all of it", gaps)
     check(begin >= bad - 1300 * MS and end <= bad + 3500 * MS, "a while: little more", gaps)
@@ -118,7 +118,7 @@ def check_a_while():
 
 
 def check_late():
-    """Records that always come late, as those of a busy stream do, are no silence."""
+    """Records that always come 200 ms late, as those of a busy stream do, make no gap."""
     done = loop(dict(PLAN, steps=1100), FAKE_CUPTI_DELAY_MS=200, timeout=120)
     equal((done.status, done.misuse()), (0, []), "late: status, misuse", done.err)
     equal(done.query("SELECT * FROM gap"), [], "late: gaps")
@@ -130,18 +130,18 @@ def check_dropped():
     done = loop(PLAN, FAKE_CUPTI_DROP_EVERY=5)
     equal((done.status, done.misuse()), (0, []), "dropped: status, misuse", done.err)
     meta = done.meta()
-    # Of all operations and what was made of them by then; overhead records are none of the double's.
+    # Each operation has a record or is counted as dropped: the fakes make no overhead records.
     seen = int(meta["cuda_records"]) + int(meta["cuda_dropped"])
     equal(seen, len(done.ops), "dropped: all are accounted for")
     equal(int(meta["cuda_dropped"]), len(done.ops) // 5, "dropped: counted")
 
 
 def check_pool():
-    """CUPTI keeps all buffers until we have no more: what has no room is counted, none is invented.
+    """CUPTI keeps all buffers until dlprof has none left: the records without room are counted as lost.
 
-    A CUPTI before 12.9 ends the program if it gets no buffer: it gets one all the same.
+    A CUPTI before 12.9 ends the program if it gets no buffer: dlprof gives it one all the same.
     """
-    made, size = 40 * 5002 + 1, 864  # four times what they are, to need as many fewer
+    made, size = 40 * 5002 + 1, 864  # records of four times their true size: a fourth of them fills the buffers
     for version in 24, 28:
         done = loop(dict(PLAN, steps=40, wait=0, kernels=5000, kernel=1, sync=0, print=0),
                     cuda=12, FAKE_CUPTI_VERSION=version, FAKE_CUPTI_DELAY_MS=60000,
@@ -154,14 +154,14 @@ def check_pool():
         check(lost > 0, "pool: exhausted, version", version)
         missing = made - int(meta["cuda_records"])
         if version < 27:
-            # Of a buffer that we threw away unread we only know how many of 216 bytes it could hold.
+            # A buffer that dlprof threw away unread counts for all records of 216 bytes that it could hold.
             check(missing <= lost <= 1.01 * missing * size / 216, "pool: accounted for", lost, missing)
         else:
             equal(lost, missing, "pool: accounted for")
 
 
 def check_storm():
-    """As many kernels as a launch-bound training makes: none is lost, memory is bounded."""
+    """No kernel is lost at the rate of a training that is bound by its launches."""
     steps, kernels = 60, 1500
     done = loop(dict(PLAN, steps=steps, wait=1000, kernels=kernels, kernel=4, print=0),
                 FAKE_TRUTH=None, timeout=120)
@@ -178,7 +178,7 @@ def check_storm():
 
 
 def check_first_release():
-    """CUPTI 13.0.0 has no record of a device synchronization: what the host saw stands in."""
+    """CUPTI 13.0.0 records no synchronization of a device: dlprof takes the time that the host saw."""
     done = loop(dict(PLAN, sync=3), FAKE_CUPTI_VERSION=130000)
     equal((done.status, done.misuse()), (0, []), "13.0.0: status, misuse", done.err)
     found = done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL")

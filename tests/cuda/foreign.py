@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another user of CUPTI always wins, gets all that it asks for, and leaves a gap of the right length.
+"""Another client of CUPTI gets all records that it asks for, and dlprof has a gap just as long as it is there.
 
-usage: foreign.py CASE... One client is linked to libcupti (fakes/kineto.c), the other comes through no
-symbol at all (FAKE_CUPTI_STEAL_AT), as one does that calls dlsym().
+usage: foreign.py CASE... One client is linked to libcupti (fakes/kineto.c); the other calls no function
+that dlprof can wrap (FAKE_CUPTI_STEAL_AT), as a client does that found them by a dlsym() of its own.
 """
 import concurrent.futures
 import os
@@ -14,13 +14,13 @@ from gpu import (MS, busy, check, equal, failure_count, finish, loop, near, need
                  union)
 
 ATTEMPTS = 3
-CLOCKS = 20_000  # of the host, and of the shim
+CLOCKS = 20_000  # ns that the clocks of the program and of the shim may differ
 PLAN = dict(steps=250, wait=3000, kernels=10, kernel=200)
 OPS_A_STEP = 13  # a copy, a memset, ten kernels, a synchronization
 
 
 def resumed_busy(name, done, gap_begin, gap_end):
-    """Outside of the gap all is as if nobody had come; inside nothing is said at all."""
+    """Checks that busy times are right in steps outside of the gap and NULL inside; returns how many are known."""
     known = unknown = 0
     for row in done.query("SELECT * FROM batch WHERE step_ns IS NOT NULL ORDER BY batch"):
         begin, end = row["begin_ns"], row["begin_ns"] + row["step_ns"]
@@ -45,15 +45,15 @@ def one_gap(name, done):
 
 
 def ends_late(name, done, gaps):
-    """A gap begins in the call that brings the other one, and ends after the one that ends it. How
-    long after, at most, only a thread that got a core at once can tell: another run may."""
+    """Checks that each gap begins when the client starts, and ends after it stops. Returns the gaps that end
+    more than 600 ms after: on a busy machine the shim may look late, so that the caller tries again."""
     calls = [line for line in done.lines if "profiler" in line]
     late = []
     for gap, came, went in zip(gaps, calls[::2], calls[1::2]):
         check(came["begin"] - CLOCKS < gap["begin_ns"] < came["end"] + CLOCKS, name, "gap begins", gap,
               came)
         if check(gap["end_ns"] and gap["end_ns"] > went["begin"], name, "gap ends", gap, went):
-            # We look whether they are gone a few times a second.
+            # The shim looks a few times a second whether the client is gone.
             late += [gap["end_ns"] - went["end"]] * (gap["end_ns"] > went["end"] + 600 * MS)
     return late
 
@@ -78,17 +78,17 @@ def kineto(begin=20, end=40, level="default", env={}, **plan):
         before = done.query("SELECT * FROM gpu_call WHERE begin_ns + step_ns < ?", gap["begin_ns"])
         if begin:
             equal(len(before) >= begin - 1, level == "api", name, "such steps before", len(before))
-        # On, off before they come, on again: none of ours is among their records.
+        # dlprof enables its calls, disables them before the client gets their records, and enables them again.
         equal(done.called("cuptiActivityEnableRuntimeApi 131"), 3 * (level == "api"), name,
               "switched")
         equal({row["launch_count"] for row in calls} - {10}, set(), name, "launches")
-        # Its clock, which runs 2.1 times as fast, stays: ours went along.
+        # Only the client sets a clock, 2.1 times as fast, and it stays set: dlprof converts its times.
         equal(done.called("cuptiActivityRegisterTimestampCallback"), 1, name, "its own call")
         return late
     return test
 
 
-# What a client sees that wants all: nodes of graphs, polls, calls by thread; before, beside and after ours.
+# {name: the plan}: the client has one session from the first step on, or two later; with polls or graphs.
 SAME = {
     "first": dict(kineto_from=0, kineto_to=20),
     "twice": dict(kineto_from=10, kineto_to=20, kineto_count=2, kineto_period=20, poll=3),
@@ -97,7 +97,7 @@ SAME = {
 
 
 def same(name):
-    """torch.profiler sees what it sees without us, at every level but the one that says it does not."""
+    """torch.profiler gets the same records as without dlprof, at every level but `graphs`, which is documented so."""
     for what, plan in SAME.items():
         plan = dict(PLAN, steps=50, print=0, **plan)
         for env in {}, dict(KINETO_DLSYM="1"):
@@ -113,7 +113,7 @@ def same(name):
 
 
 def graphs(name):
-    """The level that says so: what is in graphs is seen by nobody any more, and what they are is known after it."""
+    """At level `graphs` dlprof records whole graphs again after a session of torch.profiler."""
     done = loop(dict(PLAN, graph=1, kineto_from=20, kineto_to=40), DLPROF_CUDA="graphs", FAKE_NODE_GAP_NS=0)
     equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
     gap = one_gap(name, done)
@@ -123,15 +123,15 @@ def graphs(name):
 
 
 def once(name):
-    """One that took the callbacks once, and later only says what it wants, gets them again."""
+    """A client that registers its callbacks once, and later only enables kinds, gets the records of each session."""
     done = loop(dict(PLAN, kineto_from=20, kineto_to=40, kineto_count=2, kineto_period=130),
                 KINETO_ONCE=1)
     equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
     equal(re.findall(r"kernels=(\d+) copies=(\d+) foreign=(\d+)", done.out),
           2 * [("200", "20", "0")], name, "what the profiler got")
     gaps = done.query("SELECT * FROM gap ORDER BY begin_ns")
-    # A gap lasts until what was launched in it has run. On a busy machine the second profiler is
-    # there by then, and the gap is that of both.
+    # A gap lasts until all operations have ended that were launched in it. On a busy machine the second
+    # session may have begun by then, and there is one gap for both sessions.
     check(len(gaps) in (1, 2), name, "gaps", gaps)
     if len(gaps) == 1:
         went = [line for line in done.lines if "profiler" in line][-1]
@@ -141,15 +141,15 @@ def once(name):
 
 
 def forced(name):
-    """Another user makes CUPTI give back everything while it is ours. What runs then never gets an end: a
-    short gap and no bad record, whatever CUPTI says of when that began, and all else is known."""
+    """Another client forces a flush while dlprof records: the operations that run then get no end. They make a
+    short gap and no bad records, with their begins or without; all other steps are known."""
     plan = dict(steps=60, wait=1000, kernels=10, kernel=4000, prefetch=1, memset=0, sync=5, print=0, flush_at=30)
     for env in {}, dict(FAKE_CUPTI_NO_BEGIN=1):
         done = loop(plan, FAKE_TRUTH_LAZY=1, **env)
         equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
         equal(done.meta()["cuda_bad_ts"], "0", name, "bad records")
         flush, = [line for line in done.lines if "profiler" in line]
-        # The host is one step ahead, unless it was kept waiting for a core.
+        # The host is one step ahead, so that kernels run at the flush, unless the host had no core.
         cut = [op for op in busy(done.ops)[:300] if op.end > flush["end"]]
         if not cut:
             return ["nothing ran when it came"]
@@ -162,7 +162,7 @@ def forced(name):
 
 
 def stolen(name):
-    """Nobody can see this one come; that nothing is reported any more is all there is to see."""
+    """The shim sees no call of a client that came by dlsym(): that the records stop must make a gap."""
     plan = dict(PLAN, steps=1000, kernel=100, wait=4000, print=1)
     done = loop(plan, FAKE_CUPTI_STEAL_AT=100 * OPS_A_STEP, timeout=120)
     equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
@@ -175,7 +175,7 @@ def stolen(name):
 
 
 def silent(name):
-    """Where the probe of the subscriber ends all activities there is a gap, and no idle GPU."""
+    """Where dlprof's own cuptiUnsubscribe ends all records, there is a gap, and not a GPU that idles."""
     plan = dict(PLAN, steps=1000, wait=4000)
     done = loop(plan, FAKE_CUPTI_UNSUBSCRIBE_STOPS=2, timeout=120)
     equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)

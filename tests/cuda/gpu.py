@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs on the fakes: how they are run, what they truly did, and what a tracer made of it.
+"""Runs programs with the fakes, and reads what the fake device did and what a tracer recorded of that.
 
-Truth is the device's own (FAKE_TRUTH): every operation's begin and end are known when it is
-submitted, so that no measurement, and no slow machine, is between it and us.
+The fake device decides when each operation begins and ends when it is submitted, and writes that to
+FAKE_TRUTH ("the truth" in these tests): a slow machine cannot make it wrong.
 """
 import json
 import os
@@ -21,7 +21,7 @@ LEGACY = 7  # the stream that torch works on
 
 
 class Op:
-    """One line of the truth. begin and end: nanoseconds of CLOCK_MONOTONIC."""
+    """An operation of the fake device, from a line of FAKE_TRUTH. begin, end: ns of CLOCK_MONOTONIC."""
 
     def __init__(self, line):
         (self.kind, device, stream, begin, end, size, copy, source, sync, graph,
@@ -33,7 +33,7 @@ class Op:
 
 
 class Run:
-    """A program that has ended: its output, its truth, the calls it made, and its database."""
+    """A program that has ended: its output, its operations, the calls that the fakes logged, and its database."""
 
     def __init__(self, result, folder):
         self.status, self.out, self.err = result.status, result.out, result.err
@@ -44,7 +44,7 @@ class Run:
         self.calls = [line.split(" ", 3) for line in read(folder, "calls")]
 
     def called(self, *names):
-        """How often a function was called: `cuptiActivityFlushAll`, or with its argument."""
+        """How often functions were called, each named alone or with its arguments ("cuptiActivityFlushAll 1")."""
         return sum(1 for call in self.calls
                    if call[3] in names or call[3].split(" ")[0] in names)
 
@@ -75,7 +75,7 @@ def plan_text(plan):
 
 
 def start(argv, folder=None, cuda=13, preload=True, timeout=60, **changes):
-    """Runs argv on the fakes, to the end of its drain."""
+    """Runs argv with the fakes, waits for the end of its drain, and returns its Run."""
     folder = folder or scratch()
     settings = dict(DLPROF_OUT=os.path.join(folder, "run.db"), LD_LIBRARY_PATH=libraries(cuda),
                     CUDA_INJECTION64_PATH=None, FAKE_TRUTH=os.path.join(folder, "truth"),
@@ -104,7 +104,7 @@ def union(ops, begin=None, end=None):
 
 
 def busy(ops):
-    """Kernels; graphs' own nodes count, the graph as a whole does not."""
+    """The kernels among the operations, also those of graphs, but not the graphs as wholes."""
     return [op for op in ops if op.kind == "kernel"]
 
 
@@ -121,14 +121,14 @@ def began_in(ops, begin, end):
 
 
 def near(found, expected, *what, share=0.01, slack=20_000):
-    """Within 1 %; the slack is that of the two clocks, and of one boundary of a step."""
+    """Checks that `found` is `expected` to 1 %, or to `slack` ns: the two clocks and a step's ends differ by that."""
     return check(found is not None and abs(found - expected) <= max(share * expected, slack),
                  *what, "found {}, expected {}".format(found, expected))
 
 
 def blocked(rows, column, ops, *what):
-    """What the host saw of calls that wait. None is shorter than the wait within it; what makes it
-    longer is that the core went to others, so that the least of all steps is hardly longer."""
+    """Checks the host's times of blocking calls per step against `ops`, the waits in them. No time is shorter
+    than its wait. A busy machine makes some longer, but not all: the least is at most 0.1 ms longer."""
     true = [sum(op.end - op.begin for op in
                 began_in(ops, row["begin_ns"], row["begin_ns"] + row["step_ns"])) for row in rows]
     found = [row[column] or 0 for row in rows]
@@ -140,7 +140,7 @@ def blocked(rows, column, ops, *what):
 
 
 class Record:
-    """One line of client.c."""
+    """A record that client.c got, from a line of its output."""
 
     def __init__(self, line):
         (_, kind, begin, end, correlation, stream, size, what, graph,
@@ -177,6 +177,6 @@ def trace(plan, folder=None, cuda=13, **changes):
 
 
 def exported(path):
-    """The versioned names that a library defines."""
+    """The versioned names that a library exports: {"name@@version"}."""
     done = run(["readelf", "--dyn-syms", "-W", path])
     return set(re.findall(r"(\S+@@\S+)", done.out))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A GPU that a loader keeps busy (DALI, nvJPEG, a thread with a stream of its own) is no busy GPU.
+"""Kernels of a loader on the GPU (DALI, nvJPEG, a thread with its own stream) do not count as a busy GPU.
 
-usage: loaders.py CASE... The host waits four fifths of the time for batches that are made on the GPU. Truth
-is the union of the training's own kernels.
+usage: loaders.py CASE... The host waits four fifths of the time for batches that are made on the GPU. The
+right busy time is that in which kernels of the training itself run.
 """
 import concurrent.futures
 import json
@@ -57,17 +57,17 @@ def named(name):
 
 
 def named_12(name):
-    """CUDA 12 does not say who launched what."""
+    """A loader's kernels are told apart by their names with CUDA 12 too, whose records name no thread."""
     told_apart(name, PLAN, cuda=12)
 
 
 def unnamed(name):
-    """Kernels of nobody's name, by a thread that does not train."""
+    """Kernels without a loader's name are told apart by their thread, which does not train."""
     equal(masked(told_apart(name, dict(PLAN, named=0))), [], name, "masked")
 
 
 def mixed(name):
-    """... and most of them without a name: whose they are is not known, and the host's clock counts."""
+    """Most of the loader's kernels have no loader's name and CUDA 12 names no thread: the host's clock decides."""
     done, said = judged(name, dict(PLAN, named=2), cuda=12)
     equal((said["verdict"], said["clock"]), ("highly_input_bound", "host"), name, "verdict")
     equal([n["text"].split(", so")[0] for n in done.query("SELECT text FROM note WHERE text LIKE '%GPU loader%'")],
@@ -75,7 +75,7 @@ def mixed(name):
 
 
 def unnamed_12(name):
-    """Another thread's kernels keep the GPU busy in the waits: they count as the training's, and a note says so."""
+    """With CUDA 12 a loader's kernels without a loader's name count as the training's, and a note says so."""
     done, said = judged(name, dict(PLAN, named=0), cuda=12)
     equal((said["clock"], len(masked(done))), ("gpu", 1), name, "clock, notes")
     check(said["stall"]["ratio"] < 0.2, name, "the waits are not masked", said["stall"]["ratio"])
@@ -85,14 +85,14 @@ def unnamed_12(name):
 
 
 def own_streams_12(name):
-    """A training that works on four streams, with the host ahead or starved, masks nothing."""
+    """A training on four streams, whose host is ahead or waits for data, gets no note on other streams."""
     for plan in dict(wait=1000, backward=1000), dict(wait=8000), dict(wait=2000, kernel=900):
         done = loop(dict(PLAN, gpu_loader=0, streams=4, kernels=40, **plan), timeout=120, cuda=12)
         equal((done.status, masked(done)), (0, []), name, "status, notes", plan)
 
 
 def backward(name):
-    """Threads that share a stream with the training's, as autograd's do, are no loaders."""
+    """A thread that launches on a stream of the training, as autograd's does, is not taken for a loader."""
     done, said = judged(name, dict(PLAN, gpu_loader=0, streams=4, backward=1000, wait=1000, kernels=40))
     for row in done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL"):
         equal(row["gpu_loading_ns"], 0, name, "loading", row["batch"])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels go to the part of the step that launched them, whenever they ran, and the GPU's idle time to
-the part in which the host was.
+"""A kernel counts for the part of the step that launched it, whenever it ran, and the GPU's idle time for
+the part in which the host was meanwhile.
 
-usage: parts.py. Each kernel of the double is named after the part that launches it.
+usage: parts.py. The test program names each kernel after the part that launches it.
 """
 import concurrent.futures
 import json
@@ -14,14 +14,14 @@ from gpu import HERE, MS, busy, check, equal, finish, need_shim, report, say, sc
 import stub  # noqa: E402
 
 PARTS = ("before", "backward", "between", "optimizer", "after")
-# [kernels, sleep ms] of each part; a kernel takes 0.4 ms.
+# {name: {part: [kernels that it launches, milliseconds that it sleeps]}}; a kernel takes 0.4 ms.
 CASES = {
-    # The host runs ahead: what it launches in a part runs in later ones, and in the next step.
+    # The host runs ahead: the kernels of a part run during later parts and in the next step.
     "ahead": dict(before=[10, 1], backward=[20, 1], between=[2, 0], optimizer=[6, 0], after=[0, 2]),
     "idle-after": dict(before=[5, 0], backward=[5, 0], between=[0, 0], optimizer=[2, 0], after=[0, 30]),
     "idle-before": dict(before=[1, 25], backward=[5, 0], between=[0, 0], optimizer=[2, 0], after=[0, 6]),
     "spread": dict(before=[1, 12], backward=[1, 12], between=[1, 0], optimizer=[1, 0], after=[0, 10]),
-    # Parts that are not one stretch of time each have no place in it.
+    # Two backward passes in a step: then "before" and "backward" are no single spans, and no parts are stored.
     "twice": dict(before=[2, 3], backward=[2, 3], between=[0, 0], optimizer=[2, 0], after=[0, 3], passes=2),
 }
 LACK = {"idle-after": "after", "idle-before": "before"}
@@ -39,20 +39,20 @@ def run_case(name, level="api"):
 
 
 def check_idle(name, done, rows):
-    """Idle time, per part over all steps but the first: what the host's clock and the device's truth say."""
+    """Compares each part's idle time, over all steps but the first, with the fake device's operations."""
     for part in PARTS:
         spans = [line for line in done.lines if line["part"] == part and line["step"] > 0]
         true = sum(line["end"] - line["begin"] - union(busy(done.ops), line["begin"], line["end"]) for line in spans)
         found = sum(row["idle_{}_ns".format(part)] for row in rows[1:])
-        # Around each part there is Python's own time, for which nobody slept.
+        # Python itself takes time between the parts, which counts for one of them.
         check(-0.5 * MS < found - true < 1.5 * MS * len(spans), name, "idle", part, found / MS, true / MS)
         say(name, "{}: idle {:.1f} of {:.1f} ms".format(part, found / MS, true / MS))
 
 
 def lacks(done):
-    """In which part the device idled, by its own truth: also where the host stood still, and so launched nothing.
+    """The parts that the report may name as the one in which the GPU idled, by the fake device's operations.
 
-    Near a limit of the rule, or by whether the first step counts, there is more than one answer.
+    There is more than one near a limit of the rule, or where it matters whether the first step counts.
     """
     answers = set()
     for first in 0, 1:
@@ -90,7 +90,7 @@ def check_case(name):
 
 
 def check_level(name):
-    """At the default level nobody knows who launched, and the idle time is the same."""
+    """At level `default` it is not known which part launched a kernel, but the idle times are there."""
     done, rows = run_case(name, "default")
     equal({row["launched_{}_ns".format(part)] for row in rows for part in PARTS}, {None}, name, "launched")
     check_idle(name + " by default", done, rows)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training that launches kernels in each part of its steps and sleeps there, {part: [kernels, sleep ms]}, and
-prints when each part began and ended. A kernel's name is the part that launches it; the backward pass
-launches from another thread, as autograd does.
+"""A training that launches kernels and sleeps in each part of its steps, and prints when each part began and
+ended. A kernel has the name of the part that launches it. The backward pass launches from another thread, as
+autograd does.
 
-usage: parts_host.py JSON
+usage: parts_host.py JSON, with {part: [kernels, milliseconds of sleep]}
 """
 import ctypes
 import json

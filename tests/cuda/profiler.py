@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.profiler has each kernel of its sessions, as it has without us, and we are right beside it.
+"""torch.profiler gets every kernel of its sessions, as it does without dlprof, and dlprof's times stay right.
 
-usage: profiler.py CASE... fakes/kineto.c stands for it. A case is a shape of sessions, below, with
-`flight` (the GPU never stops working) or `still` (nothing runs when a session begins), and how many
-milliseconds the profiler is busy with its trace of the CPU before it asks for its buffers:
-one-flight-500. TEST_PROFILER_MS: other numbers of them for each shape, as "150 1000 3000".
+usage: profiler.py CASE... fakes/kineto.c acts like torch.profiler. A case, such as one-flight-500, is a name
+in SHAPES, `flight` (the GPU never stops working) or `still` (nothing runs when a session begins), and how
+many milliseconds the profiler processes its trace of the CPU before it asks CUPTI for its buffers.
+TEST_PROFILER_MS: other such numbers of milliseconds for each shape, as "150 1000 3000".
 """
 import concurrent.futures
 import os
@@ -14,12 +14,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gpu import MS, busy, check, equal, finish, loop, near, need_shim, say, union  # noqa
 
 FROM, TO, LATE, EACH_STEP = 20, 40, 5, 1
-CLOCKS = 100_000  # two of the double, one of which runs 2.1 times as fast
+CLOCKS = 100_000  # ns that two clocks of the fakes may differ, one of which runs 2.1 times as fast
 PLAN = dict(wait=1000, kernels=10, kernel=500, prefetch=1, memset=0, print=0, kineto_from=FROM,
             kineto_to=TO)
 STEP_MS = 5
 
-# Sessions that follow upon one another, and those that have begun to record before they want that.
+# {name: what differs from PLAN}: several sessions in a row, sessions with a warm-up, and others.
 SHAPES = {
     "one": {},
     "schedule": dict(kineto_count=3, kineto_period=60, kineto_warmup=2),
@@ -29,7 +29,7 @@ SHAPES = {
     "large": dict(kernels=100, kernel=50),
     # The host never waits, and is more than 100 ms ahead when the session ends.
     "deep": dict(kineto_from=120, kineto_to=160, steps=320, wait=3000, kernel=450),
-    "old": dict(kineto_count=2, kineto_period=60),  # all threads share a buffer
+    "old": dict(kineto_count=2, kineto_period=60),  # CUDA 12, where all threads share a buffer
 }
 SETTINGS = {
     "thread": dict(KINETO_THREAD=1),
@@ -40,12 +40,12 @@ SETTINGS = {
 def make_plan(shape, flight, between_ms):
     plan = dict(PLAN, sync=LATE if flight else EACH_STEP, **SHAPES[shape])
     period, count = plan.get("kineto_period", 0), plan.get("kineto_count", 1)
-    # A thread of its own still works when the next session may begin.
+    # The profiler's own thread ends a session: the next one may begin only after that.
     if shape == "thread":
         period = plan["kineto_period"] = TO - FROM + (between_ms + 400) // STEP_MS
     after_ms = 700
     if shape == "thread":
-        # It works on meanwhile; and a buffer of before it may first have to be full.
+        # The program trains on while that thread works, and a buffer from before the session may have to fill first.
         after_ms += between_ms + 700
     if shape == "deep":
         return dict(plan, sync=0)
@@ -53,8 +53,8 @@ def make_plan(shape, flight, between_ms):
 
 
 def got_all(name, done, plan):
-    """Each kernel that was launched in a session and had ended by its end, once, and no other that did
-    not run in it."""
+    """Checks that the profiler has each kernel once that was launched in a session and ended before the
+    session's end, and no kernel that did not run in the session."""
     kernels = busy(done.ops)
     sessions = [line for line in done.lines if "session" in line]
     if not equal(len(sessions), plan.get("kineto_count", 1), name, "sessions", done.out[-300:]):
@@ -65,12 +65,12 @@ def got_all(name, done, plan):
                            (plan["kineto_to"] + later) * plan["kernels"]]
         begin, end = session["session"]
         wanted = {op.begin for op in launched if op.end < end - CLOCKS}
-        if not name.startswith("deep"):  # where most run after the session
+        if not name.startswith("deep"):  # there most of the kernels run after the session
             check(len(wanted) >= 0.8 * len(launched), name, "session", k, "has kernels", len(wanted))
         allowed = {op.begin for op in kernels if op.begin > begin - CLOCKS and op.end < end + CLOCKS}
         unknown, found = 0, []
         for at in session["kernels"]:
-            # None is shorter than this.
+            # Half a kernel's time at most: it tells a kernel from its neighbours.
             near_by = [b for b in allowed if abs(b - at) < min(CLOCKS, plan["kernel"] * 500)]
             unknown += not near_by
             found += near_by
@@ -81,9 +81,9 @@ def got_all(name, done, plan):
 
 
 def ours(name, done, plan):
-    """Outside of gaps all is known and true, and the end of the run is outside."""
+    """Checks that dlprof's busy times are right in all steps outside of gaps, and that the last steps are outside."""
     gaps = done.query("SELECT * FROM gap ORDER BY begin_ns")
-    # While it is there, of what it cuts off, and when it makes threads share buffers.
+    # Up to three gaps a session: while it lasts, for operations that it cuts off, and for buffers that threads share.
     check(len(gaps) <= 3 * plan.get("kineto_count", 1), name, "gaps", gaps)
     equal(done.meta()["cuda_bad_ts"], "0", name, "bad records")
     known = 0
@@ -110,7 +110,7 @@ def run_case(name):
     plan = make_plan(shape, flight == "flight", between_ms)
     settings = dict(KINETO_CPU_MS=between_ms, FAKE_TRUTH_LAZY=1, **SETTINGS.get(shape, {}))
     if between_ms == 20:
-        # What is wanted is what there is without us.
+        # The same checks hold without dlprof.
         done = loop(plan, preload=False, cuda=cuda, **settings)
         equal((done.status, done.misuse()), (0, []), name, "alone: status, misuse", done.err)
         got_all(name + " alone", done, plan)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The GPU's account is complete, or it is said not to be, at any rate of kernels and however CUPTI hands out its buffers.
+"""The times of a step's GPU are right or NULL, at any rate of kernels and however CUPTI hands out its buffers.
 
-usage: rates.py [--table] CASE... CASE: RATE-THREADS, as 306-2; starved-RATE-THREADS; or one of CASES.
-While an operation is in flight CUPTI keeps the buffer that has its record: a busy GPU with few kernels a second
-gives none for seconds. That is no silence, and no gap. Of a step the truth is said, or nothing.
+usage: rates.py [--table] CASE... CASE: RATE-THREADS (306-2: 306 kernels a second, by 2 threads);
+starved-RATE-THREADS; or a name in CASES. CUPTI keeps a buffer while an operation runs that has its record in
+it: a busy GPU with few kernels a second gives no buffer for seconds, which must not become a gap.
 """
 import bisect
 import concurrent.futures
@@ -17,14 +17,14 @@ from gpu import MS, busy, check, equal, finish, loop, near, need_shim, report, s
 SECONDS = 6
 RATES = 1, 10, 100, 306, 400, 667, 1000, 10000, 50000
 THREADS = 1, 2, 8
-LATE = 5  # the host is a step ahead
+LATE = 5  # value of `sync` with which the host is a step ahead of the GPU
 PLAN = dict(wait=3000, kernels=40, kernel=100, memset=0)
 LOST = "CUPTI did not give back a buffer"
 
 
 def plan_of(rate, threads, starved=False):
-    """A busy GPU, or one that waits four fifths of the time. The second thread launches half of each step, as
-    autograd does; others have streams of their own. 50,000 kernels are more than the double can launch: graphs."""
+    """The plan of a GPU that is busy, or waits four fifths of the time. A second thread launches half of each
+    step, as autograd does; further threads have their own streams. Above 10,000 kernels a second graphs run."""
     kernel = 1_000_000 // rate
     count = max(rate // 20, min(threads, 2))
     plan = dict(kernels=count, kernel=kernel, memset=0, print=0, prefetch=1, sync=LATE,
@@ -37,7 +37,7 @@ def plan_of(rate, threads, starved=False):
 
 
 class Truth:
-    """When the GPU ran these."""
+    """The spans of time in which at least one of the operations ran."""
 
     def __init__(self, ops):
         self.parts = []
@@ -55,14 +55,14 @@ class Truth:
 
 
 class Steps:
-    """A run's steps: whether each is known, and when it began; what is known is compared with the truth."""
+    """A run and its steps: found has (begin, whether its busy time is known) of each; known times are checked."""
 
     def __init__(self, name, plan, **changes):
         self.name = name
         self.done = loop(plan, timeout=150, FAKE_TRUTH_LAZY=1, FAKE_NODE_GAP_NS=0, **changes)
         equal((self.done.status, self.done.misuse()), (0, []), name, "status, misuse", self.done.err)
-        # Threads on streams of their own do not train; it does not show where a record is in the buffer of
-        # who was next.
+        # Helpers, on their own streams, count as loaders; not with PLACE_LATE, where a record may lie in
+        # another thread's buffer, so that its thread is not known.
         apart = () if "FAKE_CUPTI_PLACE_LATE" in changes else ("helper",)
         truth = Truth(op for op in busy(self.done.ops) if op.name not in apart)
         loading = Truth(op for op in busy(self.done.ops) if op.name in apart)
@@ -88,14 +88,14 @@ class Steps:
             "".join(", gap: " + gap["why"] for gap in self.gaps)))
 
     def all_known(self):
-        """But one that ends after the last operation that had not ended when the program did began."""
+        """Checks that all steps are known, except perhaps the last: an operation of it may not have ended."""
         check(self.known >= len(self.found) - 1 > 0, self.name, "steps known", self.known, self.found)
         equal(self.gaps, [], self.name, "gaps")
         equal(self.said["clock"], "gpu", self.name, "clock")
         self.judged()
 
     def judged(self):
-        """By the GPU's clock what the GPU felt, where that is clear."""
+        """Checks that a verdict by the GPU's clock fits the share of time in which the GPU waited for data."""
         verdicts = {"highly_input_bound": self.idle > 0.17, "not_input_bound": self.idle < 0.07,
                     "moderately_input_bound": 0.03 < self.idle < 0.22, "incomplete": True}
         if self.said["clock"] == "gpu":
@@ -109,28 +109,28 @@ def rate(name):
 
 
 def long_kernels(name):
-    """Of 5 s, and of one stream that has one while another goes on."""
+    """Steps are known with kernels of 5 s: in all streams, and in one stream beside short kernels in another."""
     Steps(name, dict(plan_of(1, 2), steps=3, kernel=5_000_000, kernels=2)).all_known()
     Steps(name, dict(plan_of(1000, 2), helpers=1, helper=5_000_000, steps=240)).all_known()
 
 
 def empty(name):
-    """Buffers that come back with nothing in them."""
+    """Steps are known where every second buffer comes back empty."""
     Steps(name, dict(PLAN, steps=200), FAKE_CUPTI_EMPTY_EVERY=2).all_known()
 
 
 def fresh(name):
-    """Threads that launch to the end: the forced flush does not find the buffers that they are just handed."""
+    """Steps are known where threads launch to the end, whose newest buffers the last flush does not find."""
     Steps(name, dict(plan_of(667, 2), steps=30, helpers=8, helper=1), FAKE_CUPTI_HAND_MS=20).all_known()
 
 
 def withheld(name):
-    """Each comes back seconds late."""
+    """Steps are known where each buffer comes back 2.5 s late."""
     Steps(name, plan_of(400, 2), FAKE_CUPTI_DELAY_MS=2500).all_known()
 
 
 def lost(name):
-    """One that never comes back: nothing is said of its time, and the truth of all other."""
+    """A buffer never comes back: the steps of its time are unknown, and all others are known."""
     for plan, buffer in (dict(PLAN, steps=400), 2), (plan_of(10000, 2), 9):
         steps = Steps(name, plan, FAKE_CUPTI_KEEP_BUFFER=buffer)
         if not equal([gap["why"] for gap in steps.gaps], [LOST], name, "gaps"):
@@ -140,34 +140,34 @@ def lost(name):
         after = [known for at, known in steps.found if end and at > end]
         check(before and all(before), name, "known before", before)
         check(len(after) > len(steps.found) / 2 and all(after), name, "known after", after)
-        # It has place for 1,213 records; what was launched into it may have been queued for two steps.
+        # The buffer has room for 1,213 records, and its operations may have been queued for two steps.
         check(0 < len(steps.found) - steps.known <= 40, name, "not known", steps.found)
         steps.judged()
 
 
 def lost_alone(name):
-    """One of a thread that needs no other: whatever it holds may be running still."""
+    """A thread's only buffer never comes back: its operations may still run, so that all steps are unknown."""
     steps = Steps(name, plan_of(10, 2), FAKE_CUPTI_KEEP_BUFFER=2)
     equal((steps.known, steps.said["clock"]), (0, "host"), name, "steps known, clock")
     equal([gap["why"] for gap in steps.gaps], [LOST], name, "gaps")
 
 
 def late(name):
-    """Records that get their place when their operation has ended: the steps are measured again."""
+    """Steps are known where a record gets its place in a buffer only when its operation has ended."""
     Steps(name, plan_of(1, 2), FAKE_CUPTI_PLACE_LATE=1).all_known()
     Steps(name, dict(PLAN, steps=1000, kernels=100, kernel=40, helpers=1, helper=3_000_000),
           FAKE_CUPTI_PLACE_LATE=1).all_known()
 
 
 def stolen(name):
-    """By somebody whom nobody sees, where no launch is seen either, between two buffers: not an idle GPU."""
+    """A client that dlprof cannot see takes the records, and launches are not seen either: no GPU that idles."""
     steps = Steps(name, dict(plan_of(10, 1, True), driver=1, kernels=2, wait=80000, kernel=1000, steps=100),
                   FAKE_CUPTI_STEAL_AT=1, FAKE_CUPTI_FIRST_COME=1)
     equal((steps.known, steps.said["clock"]), (0, "host"), name, "steps known, clock")
 
 
 def many(name):
-    """1.4 million operations beside a buffer that never comes back: it is given up in time."""
+    """dlprof gives up a buffer that never comes back in time, though 1.4 million operations come meanwhile."""
     plan = dict(plan_of(50000, 1), steps=2800, helpers=0)
     steps = Steps(name, plan, FAKE_CUPTI_KEEP_BUFFER=9)
     equal([gap["why"] for gap in steps.gaps], [LOST], name, "gaps")

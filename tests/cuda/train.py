@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PyTorch training script on a GPU, unmodified: per batch the wait, the load and what the GPU did.
+"""dlprof's times of the GPU are right, batch by batch, for an unmodified PyTorch training script.
 
 usage: train.py
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training script on a GPU, as its author would write it: torch's DataLoader, and no word of dlprof.
+"""A training script with torch's DataLoader that knows nothing of dlprof.
 
-usage: train_host.py JSON. What a step gives the GPU to do is fakes/work.c, a library that is linked to
-the runtime as torch's own is.
+usage: train_host.py JSON. Its steps let the GPU work by fakes/work.c, a library that is linked to CUDA's
+runtime as torch's libraries are.
 """
 import ctypes
 import json

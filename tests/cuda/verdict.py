@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict is the GPU's: waits that it does not feel are none, and those that it feels count.
+"""The verdict counts the waits for data in which the GPU idled, and no wait in which it worked.
 
 usage: verdict.py CASE...
 """
@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gpu import (busy, check, equal, finish, loop, need_shim, report, say, union)  # noqa
 
 LATE = 5
-ATTEMPTS = 4  # others may take the CPU, and then the host is late
+ATTEMPTS = 4  # other programs may take the CPU, and then the host is not ahead of the GPU
 
 
 def judged(done):
@@ -25,7 +25,7 @@ def judged(done):
 
 
 def truth(done):
-    """Shares of the time: the host waits, the GPU is idle meanwhile, the GPU is idle at all."""
+    """Shares of the steps' time in which the host waits for data, and in which the GPU idles meanwhile."""
     steps = done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL AND batch >= 1")
     total = sum(row["step_ns"] for row in steps)
     waits = sum(row["wait_ns"] for row in steps)
@@ -35,14 +35,14 @@ def truth(done):
 
 
 def check_ahead():
-    """The host is a step ahead: it waits for data two thirds of the time, and the GPU never does."""
+    """The host, a step ahead, waits for data two thirds of the time, the GPU never: not input-bound."""
     plan = dict(steps=90, wait=6000, kernels=10, kernel=900, prefetch=1, sync=LATE, memset=0)
     for _ in range(ATTEMPTS):
         done = loop(plan, timeout=120)
         equal(done.status, 0, "ahead", done.err)
         host, gpu = truth(done)
         said, text = judged(done)
-        # By which clock it is: the line cannot know the GPU's.
+        # The line at exit speaks of the host's wait, since it cannot know the GPU's.
         check(", the host waited " in done.err, "ahead: the line at exit", done.err)
         check("waiting is what the GPU idled in it" in " ".join(text.split()), "ahead: the account's clock", text)
         ratio = said["stall"]["ratio"]
@@ -57,7 +57,7 @@ def check_ahead():
 
 
 def check_starved():
-    """The same waits without anything queued."""
+    """The GPU idles in all waits, since the host is not ahead: highly input-bound."""
     plan = dict(steps=90, wait=6000, kernels=10, kernel=250, memset=0)
     done = loop(plan, timeout=120)
     equal(done.status, 0, "starved", done.err)
@@ -72,7 +72,7 @@ def check_starved():
 
 
 def check_host_alone():
-    """Without CUPTI the same run is the host's word, and says so."""
+    """Without CUPTI the verdict on such a run is by the host's clock, and the report says so."""
     plan = dict(steps=90, wait=6000, kernels=10, kernel=250, memset=0)
     done = loop(plan, FAKE_CUPTI_RC_SUBSCRIBE=39, timeout=120)
     said, text = judged(done)
@@ -82,7 +82,7 @@ def check_host_alone():
 
 
 def check_marks_none():
-    """Nobody says where a step begins: there are no steps, and no verdict."""
+    """A program without marks, which say where a step begins, has no steps and no verdict."""
     done = loop(dict(steps=120, wait=4000, kernels=10, kernel=300, marks=0))
     equal(done.status, 0, "no marks", done.err)
     for table in ("loader", "batch"):
