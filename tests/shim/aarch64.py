@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library for aarch64, built here and run by an emulator: results, decoders, batches, clock.
 
-Skipped where the compiler or the emulator is missing (gcc-aarch64-linux-gnu, qemu-user-static, which
-is static in qemu-user of later Debians). What
-an emulator cannot show is the order in which another processor sees what one has written.
+Skipped without the compiler gcc-aarch64-linux-gnu or the emulator (package qemu-user-static, in
+later Debians qemu-user). An emulator cannot show in which order a processor sees what another
+processor has written.
 """
 import json
 import os
@@ -49,7 +49,7 @@ def compile_program(folder, name, *flags, shared=False):
 
 
 def other_test(shim, name, *arguments):
-    """A test that knows how to run its programs through an emulator."""
+    """Runs another test of this folder, which runs its programs through the emulator."""
     done = run([sys.executable, os.path.join(HERE, name)] + list(arguments), timeout=300,
                env=environment(False, TEST_SHIM=shim, TEST_RUNNER=" ".join(RUNNER)))
     say(done.out.strip())
@@ -75,7 +75,7 @@ def check_spawn(folder):
 
 
 def check_loop(shim, folder):
-    """What the emulated writer has written, the programs of this machine read."""
+    """Programs of this machine read what an emulated program has recorded."""
     loop = compile_program(folder, "loop", "-I" + os.path.join(ROOT, "include"),
                            os.path.join(ROOT, "examples", "loop.c"))
     database, load_ms, batches = os.path.join(folder, "run.db"), 20, 30
@@ -89,7 +89,7 @@ def check_loop(shim, folder):
     equal(json.loads(told.out)["stall"]["batches"], 2 * batches, "batches")
     loads = rows(database, "SELECT load_ns, blocked_ns FROM load")
     equal(len(loads), 2 * batches, "loads")
-    # Loads are stamped by the kernel's clock, and what they sleep measured by the counter.
+    # A load's begin and end come from the kernel's clock, and its sleeps from the processor's counter.
     for load in loads:
         check(load_ms * 1e6 <= load["blocked_ns"] <= load["load_ns"] * 1.05, "two clocks", load)
 
@@ -102,7 +102,7 @@ def main():
     if not os.path.exists(os.path.join(LIBC, "lib", "libc.so.6")):
         skip("no C library for it")
     folder = scratch()
-    os.environ["TMPDIR"] = folder  # where the segments stay: no drain can be started to remove them
+    os.environ["TMPDIR"] = folder  # the segments stay in it: no drain can be started, which would remove them
     shim = build_library()
     check_calls(shim, folder)
     check_spawn(folder)

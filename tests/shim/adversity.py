@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where dlprof cannot write, run or read, training goes on as if it were not there.
 
-Same standard output and status as without the preload, and on stderr one line that begins with
-"dlprof:", at most. What can be recovered later is.
+The program has the same standard output and status as without the preload, and at most one line more on
+stderr, which begins with "dlprof:". Records that can be recovered later are recovered.
 """
 import json
 import os
@@ -21,10 +21,10 @@ NOBODY = 65534
 
 
 def train(name, folder, prefix=(), logs=None, **changes):
-    """The training, and that nothing of it changed."""
+    """Runs the training and checks that dlprof changes neither its output nor its status."""
     log = os.path.join(logs or scratch(), "log.json")
     changes.setdefault("TMPDIR", folder)
-    # Where any user may read it: the checkout may lie in somebody's home.
+    # A copy that any user may read: the checkout may lie in somebody's home.
     script = os.path.join(scratch(), "sleeper.py")
     shutil.copy(SLEEPER, script)
     os.chmod(os.path.dirname(script), 0o755)
@@ -45,7 +45,7 @@ def count(database):
 
 
 def installed_copy(folder, drain=True):
-    """The library, for those who may not read the build folder, or without its drain."""
+    """Copies the library, and its drain if wanted, to a folder that any user may read; returns its path."""
     for path in (SHIM, DRAIN)[:1 + drain]:
         shutil.copy(path, folder)
     os.chmod(folder, 0o755)
@@ -53,7 +53,7 @@ def installed_copy(folder, drain=True):
 
 
 def check_read_only():
-    """As an ordinary user, in a folder of root's; root itself may write anywhere."""
+    """An ordinary user runs a training in a folder of root's, where only root may write."""
     if os.getuid() != 0 or not shutil.which("setpriv"):
         say("not root, or no setpriv: the read-only folder is not tried")
         return
@@ -83,7 +83,7 @@ def check_read_only():
 
 
 def check_gone_reader():
-    """The line at exit must not raise SIGPIPE where nobody reads stderr any more."""
+    """dlprof's line at exit raises no SIGPIPE when stderr is a pipe that nobody reads any more."""
     folder = scratch()
     program = "import signal; signal.signal(signal.SIGPIPE, signal.SIG_DFL)"
     reader, writer = os.pipe()
@@ -111,7 +111,7 @@ def check_odd_paths():
 
 
 def mounted(options):
-    """A file system of its own, or None where this is not allowed."""
+    """Mounts a new tmpfs and returns its folder; None: mounting is not allowed here."""
     folder = scratch()
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder],
                           stderr=subprocess.DEVNULL)
@@ -123,7 +123,7 @@ def unmount(folder):
 
 
 def fill(path):
-    """Takes all the space that is left; returns the file that holds it."""
+    """Writes a file that takes all space left on the disk; returns its path."""
     with open(path, "wb", buffering=0) as file:
         for size in (1 << 16, 1 << 12, 1):
             try:
@@ -140,7 +140,7 @@ def check_full_disk():
         say("no mount: the full disk is not tried")
         return
     try:
-        # The name can be made, nothing can be written: the rings keep it until there is room.
+        # The database can be made but not written: its records stay in the rings until there is room.
         elsewhere, database = scratch(), os.path.join(disk, "run.db")
         filler = fill(os.path.join(disk, "filler"))
         train("full disk:", elsewhere, DLPROF_OUT=database)
@@ -152,14 +152,14 @@ def check_full_disk():
         equal(sorted(os.listdir(disk)), ["run.db"], "full disk: left beside the database")
         equal(os.listdir(elsewhere), [], "full disk: left of the segments")
 
-        # It fills up, and is emptied while the program runs or after: only the drain sees it.
+        # The disk that is to hold the segments is full.
         filler = fill(os.path.join(disk, "filler"))
         out = os.path.join(scratch(), "run.db")
         train("full segment folder:", disk, DLPROF_OUT=out, DLPROF_SEGMENT_DIR=disk)
         equal(sorted(os.listdir(disk)), ["filler", "run.db"], "full segment folder: left behind")
         os.remove(filler)
 
-        # $TMPDIR is full but nobody asked for it: another place is found.
+        # $TMPDIR is full, and DLPROF_SEGMENT_DIR is not set: dlprof finds another place for the segments.
         filler = fill(os.path.join(disk, "filler"))
         train("full TMPDIR:", disk, DLPROF_OUT=out)
         wait_for_drain(out)
@@ -169,7 +169,7 @@ def check_full_disk():
 
 
 def check_read_only_disk():
-    """Not even root may write there."""
+    """The database and the segments are to lie on a read-only file system, where not even root may write."""
     disk = mounted("ro")
     if not disk:
         say("no mount: the read-only file system is not tried")
@@ -181,7 +181,7 @@ def check_read_only_disk():
         unmount(disk)
 
 
-# What it has mapped by now and hardly more: the rings have no room.
+# Limits its address space to what it has mapped now, and 300 kB: there is no room for the rings.
 TIGHT = """
 import ctypes, os, resource
 shim = ctypes.CDLL(None)
@@ -208,7 +208,7 @@ def check_address_space():
 
 
 def check_limits():
-    """Growing a file past RLIMIT_FSIZE raises SIGXFSZ, which kills; 64 blocks hold no segment."""
+    """A limit to the size of files (ulimit -f) does not end the program by SIGXFSZ. 64 blocks hold no segment."""
     for blocks in (0, 64, 8192):
         folder = scratch()
         limit = ["sh", "-c", 'ulimit -f {}; exec "$@"'.format(blocks), "sh"]
@@ -223,14 +223,14 @@ def check_limits():
             train(name, folder, limit, DLPROF_OUT=os.path.join(folder, "run.db"))
         for database in databases(folder):
             wait_for_drain(database)
-    # Python ignores the signal; other programs do not.
+    # Python ignores SIGXFSZ; cat does not.
     folder = scratch()
     done = run(["sh", "-c", "ulimit -f 64; exec cat /etc/passwd"],
                env=environment(DLPROF_OUT=os.path.join(folder, "run.db"), TMPDIR=folder,
                                DLPROF_QUIET=1, DLPROF_ACTIVATE="always"))
     with open("/etc/passwd") as file:
         equal((done.status, done.out, done.err), (0, file.read(), ""), "cat, ulimit -f 64:")
-    # Few descriptors and little address space: PyTorch itself needs more than we do.
+    # Few descriptors and little address space: PyTorch itself needs more of both than dlprof does.
     folder = scratch()
     train("ulimit -n 40:", folder, ["sh", "-c", 'ulimit -n 40; exec "$@"', "sh"],
           DLPROF_OUT=os.path.join(folder, "run.db"))
@@ -249,7 +249,7 @@ def check_without_drain():
 
 
 def check_linked():
-    """The drain of the version that runs, not one that stands beside a link to it."""
+    """A library preloaded by a link starts the drain beside itself, and not one beside the link."""
     folder, database = scratch(), os.path.join(scratch(), "run.db")
     mark = os.path.join(folder, "started")
     shim = installed_copy(scratch())
@@ -267,8 +267,8 @@ def check_linked():
 
 
 def check_group():
-    """The drain has a process group of its own, after exec(), for which the training waits, and no
-    session: the kernel may give a new one no core for seconds while the training has them all."""
+    """The drain makes a process group, but no session: the kernel may give a new session no core for
+    seconds while the training uses all. It does so after exec(), until which the training waits."""
     folder = scratch()
     log, database = os.path.join(folder, "strace"), os.path.join(folder, "run.db")
     done = run(["strace", "-f", "-o", log, "-e", "trace=execve,setsid,setpgid", "-E", "LD_PRELOAD=" + SHIM,

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Together with other preloads, in any order: each program does what it does without us.
+"""With other preloads beside dlprof, in any order, each program does what it does without dlprof.
 
-usage: allocators.py WHAT PROGRAM: a library to preload too, or address, thread, faketime, dlprof,
-none. PROGRAM: busy.c, built with that sanitizer for the first two. Allocators start before us and
-call what we wrap, which has hung tools like this one; libfaketime wraps the clock; a second
-libdlprof.so of another path wraps us.
+usage: allocators.py WHAT PROGRAM. WHAT: a library to preload too, or address, thread, faketime, dlprof,
+none. PROGRAM: busy.c, built with that sanitizer for address and thread. Allocators start before dlprof and
+call functions that it wraps, which has hung similar tools; libfaketime wraps the clock; a second
+libdlprof.so at another path wraps the first one's functions.
 """
 import os
 import shutil
@@ -37,7 +37,7 @@ CLOCK = "import datetime, time; print(datetime.date.today(), time.monotonic() > 
 
 
 def find_library(name):
-    """Where ld.so would find it, or None."""
+    """Returns the path at which ld.so would find a library; None: it is not installed."""
     for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
                    "/usr/lib/x86_64-linux-gnu/faketime", "/usr/lib/aarch64-linux-gnu/faketime",
                    "/usr/lib64", "/usr/local/lib"):
@@ -62,7 +62,7 @@ def transcript(argv, preload, **changes):
 
 
 def same(name, argv, others, order, **changes):
-    """`order`: the preloads, "us" standing for the library; compared with `others` alone."""
+    """Compares a program under the preloads `order`, in which "us" means dlprof, with it under `others` alone."""
     plain = transcript(argv, ":".join(others), **changes)
     value = ":".join(SHIM if path == "us" else path for path in order)
     for when in (None, "always"):
@@ -73,7 +73,7 @@ def same(name, argv, others, order, **changes):
         for mine, theirs, what in zip(ours, plain, ("status", "stdout", "stderr")):
             equal(mine, theirs, name, value, "activate", when, what)
         wait_for_drain(folder)
-        # Identical because it was not there would prove nothing.
+        # Equal output proves something only if dlprof has recorded.
         equal(bool(databases(folder)), when == "always", name, value, "has recorded")
     return plain
 
@@ -99,7 +99,7 @@ def check_faketime(programs):
 
 
 def check_two_of_us(programs):
-    """Another copy is another library to ld.so: both wrap, both may record."""
+    """ld.so takes a copy at another path for another library: two libraries then wrap the same functions."""
     folder = scratch()
     copy = shutil.copy(SHIM, folder)
     shutil.copy(DRAIN, folder)
@@ -129,8 +129,8 @@ def check_thread_sanitizer(program):
 
 
 def check_address_sanitizer(program):
-    """The runtime first: all is well. If it is not, ASan ends the program, whoever is: with its
-    message, at once, and never by a hang."""
+    """All works with ASan's runtime as the first preload. If it is not the first, ASan ends the
+    program with a message, whatever library is: it must do so under dlprof too, and not hang."""
     library = runtime("libasan.so")
     status, _, err = same("ASan", [program], [library], [library, "us"])
     equal(status, 3, "ASan works without us", err[-500:])

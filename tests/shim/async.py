@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads that libc does not see: their bytes and time as far as they can be known, and no others.
+"""Reads by libaio and io_uring, which do not go through libc, count as far as they can be known.
 
 usage: async.py PROGRAM... (async-libaio, async-liburing)
 """
@@ -37,7 +37,7 @@ def check_program(program):
     for load in loads[:2]:
         check(0 < load["read_ns"] <= load["load_ns"], library, "time of reads", load)
         check(load["read_count"] > 0, library, "reads", load)
-        # What an io_uring brought is in the ring, and the caller's affair.
+        # Only the caller looks into the ring of an io_uring: dlprof does not know the bytes.
         equal(load["read_bytes"], SIZE if library == "libaio" else 0, library, "bytes", load)
     if library == "libaio":
         equal((loads[2]["read_count"], loads[2]["read_bytes"], loads[2]["read_ns"]), (0, 0, 0),

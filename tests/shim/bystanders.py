@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that load no data under the preload: same output, same status, nothing left behind.
+"""Programs that load no data have the same output and status under the preload, and no files are left.
 
-LD_PRELOAD reaches every child of a training script, so this is what most processes see of us.
+LD_PRELOAD reaches every child of a training script, so that most processes under it are of this kind.
 """
 import glob
 import os
@@ -34,7 +34,7 @@ COMMANDS = [
     [PYTHON, "-c", "import os; os.write(1, b'x'); os.abort()"],
     [PYTHON, "-c", "import os; os.write(1, b'x'); os._exit(11)"],
     [PYTHON, "-c", "import os; os.closerange(3, 65536); print(os.listdir('/proc/self/fd'))"],
-    # No descriptor, no thread, and nothing of CUDA, however long it runs.
+    # dlprof opens no descriptor, starts no thread and loads nothing of CUDA in it, even after 0.3 s.
     [PYTHON, "-c", "import os, time; time.sleep(0.3); print(sorted(os.listdir('/proc/self/fd')),"
      "len(os.listdir('/proc/self/task')), 'libcu' in open('/proc/self/maps').read())"],
     [PYTHON, "-c", "import subprocess as s; f = open('/etc/passwd'); s.run(['true']);"
@@ -54,7 +54,7 @@ def same(argv):
     for preload in (False, True):
         env = environment(preload, TMPDIR=folder)
         done = run(argv, env=env, cwd=folder)
-        # That of a framework no loader was seen is the one thing that is said.
+        # dlprof prints one line only: that a framework was imported, of which it saw no loader.
         results.append((done.status, done.out, UNSEEN.sub("", done.err)))
         equal([n for n in os.listdir(folder) if n != "copy"], [], argv, "left behind")
     if argv[-1].startswith("import torch") and results[0][0]:
@@ -65,7 +65,7 @@ def same(argv):
 
 
 def check_orders():
-    """With other libraries preloaded before or after us, and with us named twice."""
+    """Programs work with other libraries preloaded before or after dlprof, and with dlprof named twice."""
     others = [path for path in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4")
               if run([PYTHON, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", path],
                      env=environment(False)).status == 0]
@@ -80,7 +80,7 @@ def check_orders():
 
 
 def check_late():
-    """As a Python binding would load it: what thread-local storage it wants must still be free."""
+    """The library can be loaded late, as by a Python binding: ld.so has thread-local storage left for it."""
     program = "import sys, torch, torchvision, ctypes; ctypes.CDLL(sys.argv[1]);" \
               "print(len(open('/etc/passwd').read()), float(torch.ones(9).sum()))"
     if not run([PYTHON, "-c", "import torchvision"], env=environment(False)).status:
@@ -90,8 +90,8 @@ def check_late():
 
 
 def check_fork_warning():
-    """CPython warns of fork() where there are threads that it did not start, from 3.12 on. It is to
-    say so: what `-W error` makes of that warning, it forgets."""
+    """CPython, which from 3.12 on warns at fork() of threads that it did not start, finds none. The test
+    uses `-W always`, since CPython drops the exception that `-W error` makes of this warning."""
     program = "import os, time; pid = os.fork(); time.sleep(0.1 if pid else 0)\n" \
               "os._exit(7) if not pid else print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
     for python in glob.glob(os.path.join(os.environ.get("PYENV_ROOT") or os.path.expanduser(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes per data file: those that strace saw the kernel deliver, to the last one."""
+"""dlprof counts exactly the bytes of each data file that strace saw the kernel deliver."""
 import collections
 import os
 import re
@@ -10,11 +10,11 @@ from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, n
                          rows, run, say, scratch, skip, wait_for_drain)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Which parameter is the file that is read.
+# {system call: index of the parameter that is the descriptor of the file read}
 CALLS = {"read": 0, "pread64": 0, "readv": 0, "preadv": 0, "preadv2": 0, "sendfile": 1,
          "copy_file_range": 0, "splice": 0}
 LINE = re.compile(r"(?:\[pid +\d+\] )?(\w+)\((.*)\) += (\d+)$")
-# -f splits a call that another thread's comes between.
+# strace -f prints a call in two lines when another thread calls something meanwhile.
 CUT = re.compile(r"\[pid +(\d+)\] (.*) <unfinished \.\.\.>$")
 REST = re.compile(r"\[pid +(\d+)\] <\.\.\. \w+ resumed>(.*)$")
 
@@ -66,7 +66,7 @@ def by_dlprof(argv, folder):
     for row in rows(database, "SELECT path, SUM(bytes) AS bytes FROM file GROUP BY path"):
         if row["path"].startswith(folder + "/"):
             found[os.path.basename(row["path"])] += row["bytes"]
-        else:  # modules, and tensors and messages between processes, are no data
+        else:  # dlprof counts no modules, nor tensors and messages between processes, as data
             equal(row["bytes"], 0, row["path"], "is not of the workloads")
     return found
 

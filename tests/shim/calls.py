@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results, errno, created modes and file contents of every wrapped call: those of the C library.
+"""Each wrapped call has the result, errno, file mode and file contents that the C library's call has.
 
-usage: calls.py early.so forks host-module.so HOST... -- OTHER...: the programs of this folder. Each
-runs bare, under the preload, and under the preload recording from its start; the three texts must be one.
-The module's calls are made in a load: many wrappers do more than pass on there only.
+usage: calls.py early.so forks host-module.so HOST... -- OTHER...: the programs of this folder. Each runs
+bare, under the preload, and under the preload that records from the start; all must print the same text.
+host-module.so is called in a load: only there many wrappers do more than pass a call on.
 """
 import os
 import sys
@@ -33,7 +33,7 @@ def transcript(argv, **changes):
     names = sorted((name, oct(os.stat(os.path.join(folder, name)).st_mode),
                     os.stat(os.path.join(folder, name)).st_size) for name in os.listdir(folder))
     said = done.err
-    if RUNNER:  # a shell that the program starts is this machine's, and can preload none of another
+    if RUNNER:  # a shell that the emulated program starts is this machine's, and cannot preload its library
         said = "".join(line for line in said.splitlines(True) if "cannot be preloaded" not in line)
     return done.status, done.out, said, names
 
@@ -48,7 +48,7 @@ def same(name, argv, status=0, **changes):
             equal(len(mine), len(theirs), name, what, "length")
         else:
             equal(mine, theirs, name, what)
-    # A program that ends on the way says the same in both, and too little.
+    # A program that ends too early could print the same text in all runs: the status tells.
     equal(plain[0], status, name, "exit status")
     return len(plain[1].splitlines())
 
@@ -69,18 +69,18 @@ def main():
             same(name + ", " + order, [host], bare=early, LD_PRELOAD=value)
             same(name + ", recording, " + order, [host], bare=early, LD_PRELOAD=value,
                  **RECORDING)
-    # An emulator has ways of its own with clone() and shared memory.
+    # An emulator treats clone() and shared memory in its own way.
     if not RUNNER:
         same("forks", [forks, "300"])
         same("forks, recording", [forks, "300"], **RECORDING)
-    # One that fails would allocate; the loader says so of its own accord.
+    # No lookup of the shim may fail, since ld.so would allocate memory; LD_DEBUG shows those that do.
     told = run(RUNNER + [others[0]], env=environment(LD_DEBUG="files")).err
     check("libdlprof.so" in told, "the loader tells what it does", told[:200])
     equal([line for line in told.splitlines() if "error" in line], [], "lookups that fail")
     for other in others:
         name = os.path.basename(other)
         status = 5 if name == "musl" else 0
-        if name != "forked_walk":  # whose marks say that it is to be recorded
+        if name != "forked_walk":  # its marks make dlprof record in any case
             same(name, [other], status)
         same(name + ", recording", [other], status, **RECORDING)
         if name == "forked_walk":

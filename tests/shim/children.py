@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Children that LD_PRELOAD reaches and that are no place for us: unharmed, whoever starts them.
+"""Children in which dlprof cannot be loaded are unharmed by LD_PRELOAD, whoever starts them.
 
-usage: children.py musl|static|setuid|i386|chroot. The program is child.c, built as it says. What
-ld.so itself says of a library that it cannot load is the only thing that may be new.
+usage: children.py musl|static|setuid|i386|chroot: how child.c is built. Only ld.so's own message on a
+library that it cannot load may be new in the output.
 """
 import os
 import re
@@ -17,7 +17,7 @@ from dlprof_test import (DRAIN, PYTHON, SHIM, check, databases, environment, equ
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child.c")
 IGNORED = re.compile(r"ERROR: ld\.so: object '[^']*' from LD_PRELOAD cannot be preloaded "
                      r"\([^)]*\): ignored\.\n")
-# As a recording parent starts it.
+# A Python program, which may record, that starts the child.
 STARTER = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
 NOBODY = 65534
 
@@ -37,7 +37,7 @@ def build(compiler, *flags):
 
 
 def readable_copy():
-    """Where any user may read it; the checkout may lie in somebody's home."""
+    """Copies the library and drain to a folder that any user may read: the checkout may lie in somebody's home."""
     folder = scratch()
     os.chmod(folder, 0o755)
     shutil.copy(DRAIN, folder)
@@ -45,7 +45,7 @@ def readable_copy():
 
 
 def same(name, argv, program, noise="", recording=False, preload=None, **user):
-    """Directly, from a shell and from a recording Python: as without us, but for `noise`."""
+    """Checks that the program, started directly, by a shell and by Python, prints nothing new but `noise`."""
     plain = run(argv, env=environment(False), cwd=os.path.dirname(program), **user)
     equal(plain.status, 7, name, "works without us", plain.out, plain.err)
     for prefix in ([], ["sh", "-c", '"$@"; exit $?', "sh"], [PYTHON, "-c", STARTER]):
@@ -69,7 +69,7 @@ def same(name, argv, program, noise="", recording=False, preload=None, **user):
 
 def check_musl():
     program = build("musl-gcc")
-    # Nothing of glibc's own may be imported, or musl's ld.so ends the program before it began.
+    # The library must import nothing that only glibc has, or musl's ld.so ends the program at its start.
     same("musl", [program], program)
 
 
@@ -104,10 +104,10 @@ def check_setuid():
 
 
 def check_i386():
-    # The kernel's headers are of both; gcc-multilib, which says so, excludes cross compilers.
+    # The kernel's headers serve both widths. gcc-multilib, which adds their folder, excludes cross compilers.
     program = build("gcc", "-m32", "-idirafter", "/usr/include/x86_64-linux-gnu")
     same("32 bits", [program], program, noise="wrong ELF class")
-    # What the README offers against the noise: $LIB, and any library of that class in its place.
+    # The README's way against the message: $LIB in the path, and any 32-bit library in that folder.
     folder = scratch()
     os.chmod(folder, 0o755)
     ours = os.path.join(folder, "lib", "x86_64-linux-gnu")
@@ -124,7 +124,7 @@ def check_i386():
 
 
 def check_chroot():
-    """The program and its libraries, without ours."""
+    """The new root has the program and its libraries, but not dlprof's library."""
     need_root()
     program = build("gcc")
     root = os.path.dirname(program)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the threads of a load open, read and decode is the load's, to the byte that strace saw; and
-nobody's where several loads are under way at once, or where the thread that loads is not the first.
+"""A load gets exactly the opens, reads and images of the threads that it starts, as strace sees them. No load
+gets them where several loads run at once, or where the loading thread is not the process's first thread.
 
-usage: crews.py FOLDER CASE...: the program; without, the test, which runs it.
+usage: crews.py [FOLDER CASE...]: with arguments the program that loads; without them the test, which runs it.
 """
 import concurrent.futures
 import io
@@ -21,9 +21,9 @@ sys.path.insert(0, HERE)
 import bytes as strace  # noqa
 import loads as acts  # noqa
 
-# Of threads that are new all at once, one may go without a place to record, and be counted as lost.
+# If many threads begin at once, one may get no place to record, and its records count as lost: use few.
 BATCHES, BATCH, CREW = 6, 4, 2
-PARTS = 3  # of a sample, each read by a thread
+PARTS = 3  # parts of a sample, each read by another thread
 OWN = 1000  # bytes that the loading thread reads itself
 STORED = 40 << 20
 
@@ -36,7 +36,7 @@ def take(path, size):
 
 
 def make_file(folder):
-    """As tempfile does, also for multiprocessing: there is nothing in it to be loaded."""
+    """Makes and removes an empty file, as tempfile does: it must not count as data."""
     path = os.path.join(folder, "new-{}-{}".format(os.getpid(), threading.get_ident()))
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
     os.unlink(path)
@@ -68,7 +68,7 @@ def decode(data):
 
 
 class Samples:
-    """Reads its parts in threads, and a bit itself."""
+    """Samples whose parts threads read; the loading thread reads OWN bytes itself."""
 
     def __init__(self, folder, before=lambda: None):
         self.folder, self.before, self.crew = folder, before, None
@@ -92,7 +92,7 @@ class Samples:
 
 
 class Batches(Samples):
-    """A batch at a time, and all of it in threads."""
+    """Loads a batch at a time (__getitems__), and does all of that in threads."""
 
     def work(self, index):
         take(part_path(self.folder, index, 0), OWN)
@@ -106,7 +106,7 @@ class Batches(Samples):
 
 
 class Nested(Samples):
-    """Each sample is a whole loader, whose worker is forked in the middle of a load."""
+    """Each sample runs a whole loader of its own, whose worker is forked during the outer load."""
 
     def __len__(self):
         return 1
@@ -138,7 +138,7 @@ def elsewhere(folder):
 
 
 def stored(folder):
-    """Of a file out of the page cache."""
+    """Loads a file, from a thread, that is not in the page cache."""
     from torch.utils.data import DataLoader
 
     class Cold:
@@ -168,8 +168,8 @@ LOADERS = ("workers", "batches", "outer", "nested", "no_workers", "two_at_once",
 
 
 def record(folder, *cases):
-    """The loads, by loader in the order in which they began; one of a loader that is gone may be
-    an epoch of that, whose place in memory it has."""
+    """Runs cases; returns a list of loads for each loader and epoch. A new loader may count as another
+    epoch of a loader that is gone, if it has that loader's place in memory."""
     database = os.path.join(scratch(), "run.db")
     done = run([PYTHON, "-W", "ignore", os.path.abspath(__file__), folder] + list(cases),
                env=environment(DLPROF_OUT=database, DLPROF_QUIET=1))
@@ -206,7 +206,7 @@ def check_loads(case, loads, folder):
 
 
 def check_strace(loads, folder):
-    """The bytes of all loads against the kernel's."""
+    """Compares the bytes of all loads with those that strace saw the kernel deliver."""
     argv = [PYTHON, "-W", "ignore", os.path.abspath(__file__), folder, "workers"]
     if not strace.can_trace():
         say("no strace")
@@ -216,7 +216,7 @@ def check_strace(loads, folder):
 
 
 def check_stored(folder):
-    """Where the file system has a device; the first load begins without threads."""
+    """Bytes from storage are right, but for the first load, which begins before there are threads."""
     path = os.path.join(folder, "stored")
     with open(path, "wb") as file:
         file.write(os.urandom(STORED))
@@ -236,7 +236,7 @@ def main():
     make(folder)
     found = record(folder, *[case for case in CASES if case != "stored"])
     if equal(len(found), len(LOADERS), "loaders"):
-        outer = found.pop(LOADERS.index("outer"))  # its load forked, and had nothing of its own
+        outer = found.pop(LOADERS.index("outer"))  # its load forked a worker, and read nothing itself
         equal([load["read_bytes"] for load in outer], [0], "outer")
         for case, loads in zip((case for case in LOADERS if case != "outer"), found):
             check_loads(case, loads, folder)
@@ -246,7 +246,7 @@ def main():
 
 
 def program():
-    tempfile.gettempdir()  # which else a worker's thread looks for, with a file
+    tempfile.gettempdir()  # finds the folder now: else a worker's thread would make a file in it to try it
     multiprocessing.set_start_method("fork")
     for case in sys.argv[2:]:
         CASES[case](sys.argv[1])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is recorded of the real decode libraries: library, format, width class, images, pixels, bytes.
+"""dlprof records library, format, width class, images, pixels and bytes of the installed decode libraries.
 
-Results are those without the preload (the host asserts), and failed images are not counted.
+Their results are the same as without the preload, which decoders_host.py asserts. Failed images do not count.
 """
 import concurrent.futures
 import json
@@ -50,7 +50,7 @@ def check_group(group, done, database):
         if size is not None:
             equal(row["bytes"], size, name, "bytes")
         say(name, row["count"], "in", row["ns"] // 1000, "us")
-    # What imports and start-up unpack is theirs.
+    # Python's start and imports may unpack files by zlib.
     found.pop(("zlib", "deflate", 0), None)
     equal(sorted(key for key, row in found.items() if row["count"]), [], group,
           "was seen, and is not there")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes with the real libraries; prints, as JSON, what an observer must have seen.
+"""Decodes with the installed libraries; prints, as JSON, what dlprof must have recorded.
 
 usage: decoders_host.py GROUP: [[library, format, width class, count, pixels, bytes or null], ...], or
 null where the library is not installed.
@@ -16,7 +16,7 @@ SIZES = {512: (300, 200), 1024: (1000, 700)}
 
 
 def load(name):
-    """A library by its file's name, as ctypes users do; None: not installed."""
+    """Loads a library by its file's name, as ctypes users do; None: it is not installed."""
     try:
         return ctypes.CDLL(name)
     except OSError:
@@ -44,7 +44,7 @@ def pil_load(data):
 
 
 def broken(data):
-    """With a Huffman table that makes no sense: libjpeg jumps out."""
+    """A JPEG whose Huffman table makes no sense: libjpeg leaves it by longjmp()."""
     copy = bytearray(data)
     at = copy.find(b"\xff\xc4")
     copy[at + 5:at + 21] = b"\xff" * 16
@@ -116,7 +116,7 @@ def tiff():
 
 
 def png():
-    """Pillow has a PNG decoder of its own, on zlib."""
+    """Pillow has its own PNG decoder, which uses zlib."""
     data = encoded(SIZES[512], "PNG")
     for _ in range(4):
         pil_load(data)
@@ -156,7 +156,7 @@ def packed():
     stream = zlib.decompressobj()
     assert b"".join(stream.decompress(data[i:i + 100]) for i in range(0, len(data), 100)) == text
     assert gzip.decompress(gzip.compress(text)) == text
-    # The broken one's bytes, too, came in until it failed.
+    # The stream that fails counts too: zlib took in bytes before that.
     seen = [["zlib", "deflate", 0, 7, 0, None]]
     out = ctypes.create_string_buffer(len(text))
     library = load("libz.so.1")
@@ -188,7 +188,7 @@ def packed():
 
 
 def unpacked():
-    """By the modules of Python: whole, in pieces, and something else."""
+    """Unpacks by Python's modules, whole and in pieces, and tries to unpack what is not packed."""
     import bz2
     import lzma
     text, seen = bytes(range(256)) * 4000, []
@@ -203,7 +203,7 @@ def unpacked():
             raise AssertionError("unpacked junk")
         except (OSError, lzma.LZMAError):
             pass
-        # What liblzma packs goes through the same function.
+        # liblzma packs by the same function, so that packing counts as well.
         seen.append([library, kind, 0, 4 + (name is lzma), 0, None])
     return seen
 
@@ -251,7 +251,7 @@ def video():
 
 
 def film():
-    """What is done with a file before its first frame, and between: time, and no frame of its own."""
+    """Opening a film and seeking in it counts as time of the decoder, but as no frame."""
     form, codec = load("libavformat.so.59"), load("libavcodec.so.59")
     if not form or not codec:
         return None

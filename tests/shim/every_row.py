@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every row of decode.def, called once each way: what is counted is what its family must say."""
+"""Each row of decode.def, called once with success and once with failure, counts what its family must count."""
 import os
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder that is opened as files are, without O_DIRECTORY, is no data file: Python removes its
-temporary folders so, multiprocessing's own among them."""
+"""A folder that is opened without O_DIRECTORY, as files are, is no data file: Python opens temporary
+folders in this way when it removes them, also those of multiprocessing."""
 import os
 import sys
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A forked child records what it does itself: neither threads nor descriptors are its parent's.
+"""A forked child records only what it does itself, and takes no thread or descriptor for its parent's.
 
-usage: forked.py FORKED: forked.c, built.
+usage: forked.py FORKED: the program of forked.c.
 """
 import os
 import sys
@@ -26,7 +26,7 @@ def check_child(forked, how):
         DLPROF_OUT=database, DLPROF_QUIET=1, TMPDIR=folder))
     equal((done.status, done.out, done.err), (0, "child 0\n", ""), how)
     wait_for_drain(database)
-    # Of a daemon whose parent's run was over before it began.
+    # The database of a child that began to record when its parent's run was over.
     own = os.path.join(folder, "run-2.db")
     check(how != "orphan" or os.path.exists(own), how, "no run of its own")
     if how in ("daemon", "orphan") and os.path.exists(own):

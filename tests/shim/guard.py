@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The drain's guard in a program that adopts orphans ends with it, and holds nothing of it."""
+"""In a program that adopts orphans the drain's guard ends with the program, and keeps no files or memory of it."""
 import json
 import os
 import signal
@@ -12,9 +12,9 @@ from dlprof_test import (PYTHON, check, databases, drains, environment, equal, f
                          report, rows, sandboxed, say, scratch, wait_for_drain)
 
 HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reaper_host.py")
-END_S = 5  # the guard looks once a second whether the program became another
+END_S = 5  # the guard looks once a second whether exec() replaced the program
 OLD = ("pidfd=ENOSYS", "close_range=ENOSYS", "process_vm_readv=EPERM")
-RESTART_S = 20  # a drain is missed after 5 s
+RESTART_S = 20  # a new drain is started when the old one has been gone for 5 s
 
 
 def until(condition, timeout):
@@ -27,7 +27,7 @@ def until(condition, timeout):
 
 
 def field(pid, name):
-    """Of /proc/PID/status; None: the process is gone, or a zombie without it."""
+    """Returns a field of /proc/PID/status; None: the process is gone, or is a zombie without that field."""
     try:
         with open("/proc/{}/status".format(pid)) as file:
             found = [line.split(":", 1)[1].strip() for line in file if line.startswith(name + ":")]
@@ -37,7 +37,7 @@ def field(pid, name):
 
 
 def guards(folder):
-    """Those of this test that live: they have the program's environment."""
+    """Returns the pids of living guards whose environment names `folder`, as this test's guards' does."""
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit() and field(name, "Name") == "dlprof-guard":
@@ -56,7 +56,7 @@ def files(pid):
 
 
 class Host:
-    """It runs and has come to where it holds."""
+    """A reaper_host.py that has reached its first `hold`, and has a guard."""
 
     def __init__(self, *actions, denied=()):
         self.folder = scratch()
@@ -111,8 +111,8 @@ def check_killed(name, kill, denied=()):
 
 
 def check_exec():
-    """The new program is a subreaper still and may not come to wait for the drain of the old. It goes
-    on with the run, with a drain of its own."""
+    """After exec() the new program, still a subreaper, gets no end of the old drain from wait(). It continues
+    the run, with a new drain."""
     host = Host("main", "hold", "exec", "waits", "hold", "main", "hold", "waits")
     host.process.stdin.write(b"\n")
     host.process.stdin.flush()
@@ -136,7 +136,7 @@ def check_exec():
 
 
 def check_exec_at_once():
-    """While the old drain still runs."""
+    """exec() while the old drain still runs: both programs' batches are in one database."""
     host = Host("main", "exec", "main", "exec", "main", "hold")
     host.end("exec at once")
     equal(databases(host.folder), [host.database], "exec at once: databases")

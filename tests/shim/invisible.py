@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Descriptors, threads, signals and children of a program: the same with and without the preload.
+"""A program has the same descriptors, threads, signals and children with and without the preload.
 
-A shell, a bare Python, and a training in mid-epoch with its workers are asked for their own
-/proc/self. The mapped segments are the one trace that is allowed.
+A shell, a bare Python, and a training with its workers print what /proc says of them. Only the mapped
+segments, which are not printed, may show dlprof.
 """
 import json
 import os
@@ -13,8 +13,8 @@ from dlprof_test import (PYTHON, check, databases, environment, equal, finish, n
                          need_torch, run, say, scratch, wait_for_drain)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# No pipe of the shell's own while it is looked at, and by `read`, not by a child: while a shell
-# starts one, it has its signals blocked.
+# The shell has no pipe open while it lists its descriptors. It reads its status by `read`, since a shell
+# blocks signals while it starts a child.
 SHELL = r"""
 ls -l /proc/$$/fd > fds
 sed 's/.* \([0-9]* ->\)/\1/; s/:\[[0-9]*\]//' fds
@@ -31,7 +31,7 @@ BARE = "import sys; sys.path.insert(0, {!r}); import selfie; print(selfie.text()
 
 
 def both(name, argv, **changes):
-    """Standard output, error and status of a program, with and without."""
+    """Compares standard output, error and status of a program with and without the preload; returns its folder."""
     folder = scratch()
     kept = dict(changes, DLPROF_OUT=os.path.join(folder, "run.db"), TMPDIR=folder, DLPROF_QUIET=1)
     plain = run(argv, env=environment(False, **dict(changes, TMPDIR=folder)), cwd=folder)
@@ -52,7 +52,7 @@ def main():
                        ("isolated python", [PYTHON, "-I", "-E", "-S", "-X", "dev", "-c", BARE])):
         folder = both(name, argv)
         equal(os.listdir(folder), [], name, "left behind")
-        # The same of a process that records from its start.
+        # The same holds for a process that records from its start.
         both(name + ", recording", argv, DLPROF_ACTIVATE="always")
     need_torch()
     for workers in (0, 2):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Killed at any of the system calls by which it starts a run, a process leaves nothing for good.
+"""A process that is killed at any of the system calls by which it starts a run leaves nothing behind for good.
 
-What it had made by then is what the database leads to: one dlprof-report tidies it up, and says what
-the database holds.
+The database leads to all that the process had made: one dlprof-report removes that, and says what the
+database holds.
 """
 import concurrent.futures
 import os
@@ -20,10 +20,10 @@ PROGRAM = "/bin/true"
 
 
 def start(folder, *strace):
-    """A program that begins a run and ends, under strace."""
+    """Runs a program, which begins a run and ends, under strace; returns its segments' folder and its database."""
     segments, database = os.path.join(folder, "segments"), os.path.join(folder, "run.db")
     os.mkdir(segments)
-    # Only to the program, not to strace.
+    # strace itself must not be preloaded, but only the program.
     preload = environment()["LD_PRELOAD"]
     subprocess.run(["strace", "-o", os.path.join(folder, "calls"), *strace,
                     "-E", "LD_PRELOAD=" + preload, "-E", "DLPROF_ACTIVATE=always", PROGRAM],
@@ -33,7 +33,7 @@ def start(folder, *strace):
 
 
 def calls():
-    """(name, count) of each system call from the reservation of the database on."""
+    """Returns (name, how many calls of that name so far) of each system call since the database was created."""
     folder, counts, found, begun = scratch(), {}, [], False
     _, database = start(folder)
     wait_for_drain(database)
@@ -51,7 +51,7 @@ def calls():
 
 
 def kill_at(call, *denied):
-    """What is left, in words; and what the report answered."""
+    """Kills the program at a call; returns the call, the files that are left, and the report's answer or None."""
     folder = scratch()
     segments, database = start(folder, "-e", "trace=all", "-e",
                                "inject={}:signal=KILL:when={}".format(*call), *denied)
@@ -81,7 +81,7 @@ def main():
                 check("stored nothing" in answer.err, call, answer.err)
             elif answer:
                 equal(answer.status, 3, call, "exit status", answer.err)
-    # Where link() gives the segment its name, it has two for a moment.
+    # Without renameat2() the segment gets its name by link(), and has two names until unlink().
     _, left, answer = kill_at(("unlinkat", 1), "-e", "inject=renameat2:error=EPERM")
     equal((left, answer.status), ([], 3), "killed between link() and unlink()")
     say(len(every), "calls, killed at each;", empty, "runs without any record")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads of threads that run side by side: each is there once, with its own reads and nobody else's.
+"""Each load of threads that run side by side is recorded once, with its own reads and no other load's.
 
-usage: lanes.py LANES: lanes.c, built. What goes wrong does so only where a thread loses its core
-between two instructions, so it is run many times, some of them at once.
+usage: lanes.py LANES: the program of lanes.c. Errors show only where a thread loses its core between two
+instructions, so the program is run many times, some of them at once.
 """
 import concurrent.futures
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a load is said to have spent on reads, questions about files and sleep: what it did.
+"""A load's times of reads, stat calls, sleep and so on are right. Each batch does one thing.
 
-usage: loads.py FOLDER: the program; without, the test, which runs it. Each batch does one thing.
+usage: loads.py [FOLDER]: with FOLDER the program that loads; without it the test, which runs the program.
 """
 import ctypes
 import os
@@ -32,15 +32,15 @@ except ImportError:
     torchvision = None
 
 SLEEP_S = 0.08
-# The kernel promises that these are no shorter; those that begin before our call may be.
+# Acts that take at least SLEEP_S, as the kernel promises; those in IN_PART may begin before the recorded call.
 FULL = ("sleep", "wait_in_select", "wait_in_poll", "wait_in_epoll")
 IN_PART = ("wait_for_queue", "wait_for_thread", "wait_for_socket", "wait_for_child")
 MAP_BYTES = 64 << 20
-LMDB_COUNT, LMDB_BYTES = 250, 25 * 4096 - 16  # a value fills its pages, but for their head
+LMDB_COUNT, LMDB_BYTES = 250, 25 * 4096 - 16  # a value fills 25 pages, but for the head of the first page
 
 
 def drop(path):
-    """Out of the page cache, as far as the file system does that."""
+    """Drops a file from the page cache, if the file system can do that."""
     fd = os.open(path, os.O_RDONLY)
     os.fsync(fd)
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -119,7 +119,7 @@ def stored():
 
 
 def map_warm(folder):
-    """Returns what the kernel had to fetch, which may have dropped what it kept."""
+    """Returns the bytes that the kernel fetched: it may have dropped pages that were in memory."""
     import numpy
 
     before = stored()
@@ -152,12 +152,12 @@ def map_image(folder):
 
 def unpack_item(folder):
     with h5py.File(os.path.join(folder, "packed.h5"), "r") as file:
-        packed = file["x"]  # looking it up is no decoding
+        packed = file["x"]  # looking the dataset up decodes nothing
         return stamped(lambda: packed[:])
 
 
 def unpack_array(folder):
-    """By read_direct()."""
+    """Unpacks into a NumPy array, for which h5py calls read_direct()."""
     import numpy
 
     with h5py.File(os.path.join(folder, "packed.h5"), "r") as file:
@@ -195,7 +195,7 @@ def program(folder):
 
 
 def can_drop(path, size=MAP_BYTES):
-    """Whether a cold read of it comes from a device that says so: not on tmpfs."""
+    """Whether the kernel counts a read of the dropped file as one from a device: not on tmpfs."""
     drop(path)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_inblock
     with open(path, "rb") as file:
@@ -246,13 +246,13 @@ def main():
             equal(load["read_bytes"], 1000000, name)
         if name == "read_by_number":
             equal(load["read_bytes"], 5000, name)
-        if name.startswith("unpack"):  # by HDF5's own filter, which only h5py's call surrounds
+        if name.startswith("unpack"):  # HDF5's own filter decodes, so that the time is that of h5py's call
             check(own_ns * 0.5 <= load["decode_ns"] + load["read_ns"] <= load["load_ns"], name,
                   "decode_ns", load["decode_ns"], own_ns)
         size = {"map_image": MAP_BYTES, "map_cold": MAP_BYTES, "map_warm": MAP_BYTES,
                 "map_lmdb": LMDB_COUNT * LMDB_BYTES}.get(name)
         if size:
-            # Where the kernel dropped code of ours, too, there is some more.
+            # The kernel may also have read code of libraries again that it had dropped: up to 2 % more.
             check(own_ns <= load["storage_bytes"] < own_ns + size * 0.02, name,
                   "bytes from storage", load["storage_bytes"], own_ns)
         if size and name != "map_warm" and droppable:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DLPROF_LOG can neither keep a program waiting nor raise a signal in it, whatever it names.
+"""DLPROF_LOG never makes a program wait or get a signal, whatever kind of file it names.
 
 usage: log.py PROGRAM (log_host)
 """
@@ -25,7 +25,7 @@ TIMEOUT_S = 20
 
 
 class Host:
-    """The program with this log: it must end as if there were none."""
+    """Runs log_host with DLPROF_LOG=`log`, and checks that it ends as without a log."""
 
     def __init__(self, name, log, *arguments, stderr=None, before=None, more=None,
                  program=None):
@@ -70,14 +70,14 @@ def check_file():
     check("recording into: " + host.database in content(log), "a file: holds", content(log))
     equal(stat.S_IMODE(os.stat(log).st_mode), 0o600, "a file: mode")
     equal(host.notes(), [], "a file: notes")
-    # Ours is added to what others wrote.
+    # dlprof's lines are added to those that the file has.
     length = len(content(log))
     Host("the file again:", log)
     check(len(content(log)) > length, "the file again: was written over")
 
 
 def check_refused():
-    """Each is left as it is, and the database says why."""
+    """Files that cannot be a log stay as they are, and a note in the database says why."""
     folder = scratch()
     names = {kind: os.path.join(folder, kind) for kind in ("fifo", "link", "socket", "target")}
     os.mkfifo(names["fifo"])
@@ -93,7 +93,7 @@ def check_refused():
         notes = Host(name, log).notes()
         check(len(notes) == 1 and log in notes[0] and why in notes[0], name, "notes", notes)
     check(not os.path.exists(names["target"]), "the target of a link was made")
-    # With a reader, that one must not even see it opened: it would take the close for an end.
+    # dlprof must not even open a FIFO that has a reader: the reader would take the close for the end.
     reader = os.open(names["fifo"], os.O_RDONLY | os.O_NONBLOCK)
     Host("a FIFO with a reader:", names["fifo"])
     equal(os.read(reader, 100), b"", "a FIFO with a reader: got")
@@ -102,7 +102,7 @@ def check_refused():
 
 
 def check_size_limit():
-    """Past `ulimit -f` a write raises SIGXFSZ."""
+    """A log that has reached the size of `ulimit -f` raises no SIGXFSZ, as a write to it would."""
     log, segments = os.path.join(scratch(), "log"), 8 << 20
     with open(log, "wb") as file:
         file.truncate(segments)
@@ -149,7 +149,7 @@ def check_pipes():
 
 
 def check_crowd():
-    """Several processes at once into one pipe that has room for few of their lines."""
+    """64 processes log at once into one pipe that has room for few of their lines."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 8192)
     os.write(writer, b"y" * 4095 + b"\n")
@@ -193,7 +193,7 @@ def check_terminal():
     Host("a stopped terminal:", os.ttyname(slave))
     Host("a stopped terminal as stderr:", "stderr", stderr=slave)
     termios.tcflow(slave, termios.TCOON)
-    # Room for less than a line: poll() says that there is some.
+    # The terminal has room for less than a line, for which poll() says that it can be written.
     flags = fcntl.fcntl(slave, fcntl.F_GETFL)
     fcntl.fcntl(slave, fcntl.F_SETFL, flags | os.O_NONBLOCK)
     try:
@@ -237,7 +237,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 def check_background():
-    """In the background of a terminal with `stty tostop`, where writing stops a process."""
+    """No log stops a process in the background of a terminal with `stty tostop`, as a write to it would."""
     for log in ("stderr", "/dev/tty"):
         says, database = os.path.join(scratch(), "says"), os.path.join(scratch(), "run.db")
         done = run([sys.executable, "-c", BACKGROUND, "/usr/bin/env",
@@ -249,7 +249,7 @@ def check_background():
 
 
 def check_foreign():
-    """A pipe of another user's cannot be opened once more, and is written to as it is."""
+    """dlprof writes to another user's pipe by descriptor 2, since it cannot open that pipe once more."""
     if os.getuid() != 0:
         say("not root: another user's pipe is not tried")
         return
@@ -278,7 +278,7 @@ def check_foreign():
 
 
 def check_full_disk():
-    """/dev/full cannot be a log; as descriptor 2 it is no terminal, and nothing is tried."""
+    """With /dev/full as stderr, a device that is no terminal, the program ends as without a log."""
     with open("/dev/full", "w") as full:
         Host("stderr is a full device:", "stderr", stderr=full.fileno())
 

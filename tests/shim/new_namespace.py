@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first child after unshare(CLONE_NEWPID) is process 1 of the namespace: it is the program's, not
-the drain nor what starts it, whose end would leave the program without children for good."""
+"""The first child after unshare(CLONE_NEWPID), process 1 of the namespace, is the program's: if it were
+the drain or its starter, the program could start no child any more when that ends."""
 import os
 import sys
 

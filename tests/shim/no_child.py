@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No wait() tells a program of the drain: not a subreaper's, nor that of process 1 of a namespace."""
+"""No wait() returns the drain to a program, neither to a subreaper nor to process 1 of a namespace."""
 import json
 import os
 import shutil
@@ -12,7 +12,7 @@ from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, r
 HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reaper_host.py")
 NAMESPACE = ["unshare", "-pf", "--mount-proc"]
 HANG_S = 20
-MORE_S = 5.0  # than without the preload; a wait for the drain is one without end
+MORE_S = 5.0  # seconds longer than without the preload; a wait for the drain would not end
 SHELL = "sleep 0.3 & (exit 4) & wait; echo all $?; (exit 5) & wait $!; echo one $?; jobs; exit 6"
 
 
@@ -23,7 +23,7 @@ def host(preload, prefix, arguments, **changes):
         preload, DLPROF_OUT=database, DLPROF_QUIET=1, TMPDIR=folder, **changes))
     wait_for_drain(database)
     if preload:
-        # With process 1 the kernel ends the drain, too: the report takes what that had not.
+        # When process 1 ends the kernel kills the drain too: the report then takes up the records that are left.
         check(report(database).status in (0, 3), prefix, arguments, "report")
         done.batches = rows(database, "SELECT COUNT(*) AS n FROM batch")[0]["n"]
     return done
@@ -33,7 +33,7 @@ def same(name, prefix, arguments, guarded):
     plain = host(False, prefix, [PYTHON, HOST] + arguments)
     ours = host(True, prefix, [PYTHON, HOST] + arguments)
     equal((ours.status, plain.status), (0, 0), name, ours.err[-2000:], plain.err[-2000:])
-    # Five of each process that marks: this one, three children for each of five ways, two workers.
+    # Five batches of each process: the main one, three children for each of five kinds of wait, two workers.
     equal(ours.batches, 5 * (1 + 3 * 5 + 2 * ("workers" in arguments)), name, "batches")
     lines = [[json.loads(line) for line in done.out.splitlines()] for done in (ours, plain)]
     if not equal(len(lines[0]), len(lines[1]), name, "lines"):

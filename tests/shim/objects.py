@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program sees of its own Python objects is the same with and without the preload.
+"""A program sees the same of its own Python objects with and without the preload.
 
-Runs each program in objects/ both ways and compares exit status, standard output and error. The
-last line of each says that it came to its end.
+Runs each program in objects/ with and without it, and compares exit status, standard output and error. The
+last line that a program prints says that it came to its end.
 """
 import glob
 import os
@@ -28,7 +28,7 @@ def main():
         for what in ("status", "out", "err"):
             equal(getattr(ours, what), getattr(plain, what), name, what)
         wait_for_drain(folder)
-        # Identical because nothing was recorded would prove nothing.
+        # Equal output proves something only if dlprof has recorded.
         check(databases(folder), name, "has recorded")
         say(name, "compared")
     finish()

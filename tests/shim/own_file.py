@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has the name of the link to a run's segments, and is not an old one of ours, is left alone.
+"""A file with the name of the link to a run's segments is left alone, unless it is an old link of dlprof's.
 
-The database gets another name then, as where a file has its own.
+The database then gets another name, as it does where a file has the database's name.
 """
 import os
 import shutil
@@ -41,7 +41,7 @@ def write(path):
 
 
 def unfinished(link):
-    """A run that nobody took up, whose database was moved away."""
+    """Makes `link` a link to the segments of a run that no drain took up, without its database."""
     folder, segments = scratch(), scratch()
     library = os.path.join(folder, "libdlprof.so")
     shutil.copy(os.environ.get("TEST_SHIM") or environment()["LD_PRELOAD"], library)
@@ -51,14 +51,14 @@ def unfinished(link):
 
 
 def check_replaced():
-    """A link of ours to a folder that is gone leads to nothing."""
+    """A link of dlprof's to a folder that is gone is replaced."""
     folder = scratch()
     os.symlink(os.path.join(scratch(), "dlprof-1-2"), os.path.join(folder, "mine.db-segments"))
     equal(record(folder)[0], ["mine.db"], "a link of ours to nothing")
 
 
 def check_without_links():
-    """Where links cannot be made the run is recorded all the same, and its database says so."""
+    """Where no link can be made the run is recorded all the same, and a note in its database tells."""
     folder = scratch()
     done = run(["strace", "-o", "/dev/null", "-e", "inject=symlinkat:error=EPERM",
                 "-E", "LD_PRELOAD=" + environment()["LD_PRELOAD"], "/bin/true"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nobody else's program runs or loads because it stands near ours; and who is refused is named."""
+"""dlprof runs and loads no other user's file that lies near its own, and names each file that it refuses."""
 import json
 import os
 import re
@@ -21,7 +21,7 @@ __attribute__((constructor)) static void begin(void) {{ close(open("{}", O_CREAT
 
 
 def way():
-    """From the library's folder to the drain's, when installed."""
+    """Returns the relative path from the installed library's folder to the drain's folder."""
     if t.PREFIX:
         return os.path.relpath(os.path.dirname(t.DRAIN), os.path.dirname(t.SHIM))
     with open(os.path.join(t.BUILD, "include", "dlprof", "place.h")) as file:
@@ -29,7 +29,7 @@ def way():
 
 
 def copy(folder, *paths, mode=0o755):
-    """Of ours into one folder, as a relocated installation is."""
+    """Copies dlprof's files into one folder, as in a relocated installation; returns the library's path."""
     os.makedirs(folder, exist_ok=True)
     for path in paths or (t.SHIM, t.DRAIN, t.DLPROF, t.REPORT):
         target = os.path.join(folder, os.path.basename(path))
@@ -39,11 +39,11 @@ def copy(folder, *paths, mode=0o755):
 
 
 def record(name, library, batches=5, prefix=()):
-    """Five batches, and what the database says of the drain, which did not run or did."""
+    """Records five batches; returns whether the drain ran, and the database's notes on it."""
     folder = t.scratch()
     os.chmod(folder, 0o777)
     database = os.path.join(folder, "run.db")
-    # Where any user may read it: the checkout may lie in somebody's home.
+    # A copy that any user may read: the checkout may lie in somebody's home.
     host = shutil.copy(HOST, folder)
     os.chmod(host, 0o644)
     done = t.run(list(prefix) + [t.PYTHON, host, "plain", "main"], cwd=folder, env=t.environment(
@@ -69,7 +69,7 @@ def refused(name, library, words):
 
 
 def plant(path, text):
-    """As another user."""
+    """Writes an executable file as another user."""
     program = "import os, sys; os.makedirs(os.path.dirname(sys.argv[1]), exist_ok=True);" \
               "open(sys.argv[1], 'wb').write(sys.stdin.buffer.read()); os.chmod(sys.argv[1], 0o755)"
     subprocess.run(["setpriv", "--reuid={}".format(NOBODY), "--regid={}".format(NOBODY),
@@ -77,7 +77,7 @@ def plant(path, text):
 
 
 def check_beside(ours, words):
-    """Whole, without a drain (then `words` are noted), and without a library."""
+    """Tries the installation `ours`: whole, without drain (`words`: the note on that), and without library."""
     shim, launcher = copy(ours), os.path.join(ours, "dlprof")
     runs("planted beside " + ours, shim)
     done = t.run([launcher, "run", "true"], env=t.environment(preload=False))
@@ -92,7 +92,7 @@ def check_beside(ours, words):
     t.check(done.status == 2 and "cannot preload" in done.err, "no library in", ours, done.err)
 
 
-# A program of root's that acts for somebody else when it begins to record.
+# A program of root's that has another user's effective user or group when it begins to record.
 ACTS = """
 import ctypes, os
 os.set{}({})
@@ -103,7 +103,7 @@ for i in range(5):
 
 
 def check_acting(deep, mark):
-    """What belongs to another user would run with the rights that the program can take back."""
+    """Such a program starts no drain: another user's file could run with rights that it can take back."""
     shim, user = copy(deep, t.SHIM), ["setpriv", "--reuid={}".format(NOBODY), "--clear-groups"]
     for what in "euid", "egid":
         folder = t.scratch()
@@ -122,7 +122,7 @@ def check_acting(deep, mark):
 
 
 def check_planted():
-    """Beside a folder of ours, in one where all may make files: as on a cluster's scratch disk."""
+    """Another user has put files beside an installation, in a folder where all may write, as on a scratch disk."""
     if os.getuid() != 0 or not shutil.which("setpriv"):
         t.say("not root, or no setpriv: another user's programs are not tried")
         return
@@ -143,8 +143,8 @@ def check_planted():
     for place in ("shim", "lib", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"):
         plant(os.path.join(shared, place, "libdlprof.so"), library)
     plant(os.path.join(shared, "dlprof.built"), b"analyzer\n")
-    # So deep that the way to what is installed leads back to the shared folder; and beside what stands
-    # there.
+    # One installation lies beside the planted files, and one so deep that way() leads from it to the
+    # shared folder.
     deep = os.path.join(shared, "bob", *["x"] * (way().split("/").count("..") - 1))
     check_beside(os.path.join(shared, "alice"), None)
     check_beside(deep, "'{}' belongs to another user".format(os.path.join(shared, "libexec")))
@@ -160,7 +160,7 @@ def check_modes():
     refused("writable by others", shim, "'{}' is writable by others".format(drain))
     os.chmod(drain, 0o775)
     refused("writable by its group", shim, "'{}' is writable by its group".format(drain))
-    # With umask 002 all that one user makes is so, and each user has a group of its own.
+    # Where the umask is 002, each user has a group of its own, and all its files are writable by that.
     os.chmod(shim, 0o775)
     runs("all is writable by the group", shim)
     os.chmod(shim, 0o755)
@@ -178,7 +178,7 @@ def check_modes():
 
 
 def check_link():
-    """By a link, ld.so knows another path than the library's: /proc has it, wherever the line begins."""
+    """ld.so knows a link's path instead of the library's, which the shim then finds in /proc/self/maps."""
     folder, others = t.scratch(), t.scratch()
     link = os.path.join(others, "libdlprof.so")
     os.symlink(copy(folder), link)
@@ -190,7 +190,7 @@ def check_link():
 
 
 def check_relative():
-    """By a path that counts from a folder which the program leaves before it records."""
+    """The library's path is relative to a folder that the program leaves before it records."""
     folder = t.scratch()
     copy(folder)
     database = os.path.join(folder, "run.db")
@@ -205,7 +205,7 @@ def check_relative():
 
 
 def check_built():
-    """The file by which the build folder says where it is may send nobody elsewhere."""
+    """dlprof.built leads to a build's drain, unless other users may write it or the drain's folder."""
     folder = t.scratch()
     shim = copy(os.path.join(folder, "one"), t.SHIM)
     drain = os.path.join(folder, "other", "dlprof-drain")
@@ -246,7 +246,7 @@ def check_launcher():
 
 
 def check_own_user():
-    """An ordinary user runs what root installed, and what is its own."""
+    """An ordinary user can use an installation of root's, and its own."""
     if os.getuid() != 0 or not shutil.which("setpriv"):
         return
     user = ["setpriv", "--reuid={}".format(NOBODY), "--regid={}".format(NOBODY), "--clear-groups"]
@@ -259,7 +259,7 @@ def check_own_user():
         os.chown(os.path.join(folder, "mine", name), NOBODY, NOBODY)
         os.chmod(os.path.join(folder, "mine", name), 0o775)
     runs("one's own", mine, prefix=user)
-    # Who preloads somebody's library runs that user's code already.
+    # root preloads a library of another user, and so runs that user's code already.
     runs("another's, by root", mine)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decode libraries are observed however a program gets at them, and each caller gets to its own.
+"""dlprof counts the calls of decode libraries however a program finds them, and each caller still calls its own.
 
-usage: reach.py CC [CXX]. Each case of reach/reach.c runs bare, under the preload, and recording from
-its start: the three texts must be one, and the recorded one must have counted its images. What
-cannot be reached is not counted.
+usage: reach.py CC [CXX]. Each case of reach/reach.c runs bare, under the preload, and recording from its
+start: it must print the same text each time, and the recorded run must have counted its images. Calls that
+dlprof cannot reach are not counted.
 """
 import concurrent.futures
 import os
@@ -16,9 +16,9 @@ from dlprof_test import (RUNNER, check, environment, equal, finish, need_shim, r
                          scratch, wait_for_drain)
 
 SOURCES = os.path.join(HERE, "reach")
-MANY, KEPT = 10, 8	# copies of one library, and for how many of them there is room
+MANY, KEPT = 10, 8	# copies of a library that the case loads, and how many copies dlprof has room for
 
-# Case: images that are counted. In `threads` modules take each other's place all the time.
+# {case: images that dlprof counts}. In `threads` modules are loaded at the places of unloaded ones all the time.
 CASES = {
     "local": 3,
     "lazy": 6,
@@ -53,13 +53,13 @@ CASES = {
 }
 
 
-# What cannot be observed is named; the drain looks a second after the process has begun.
+# Cases whose calls dlprof cannot observe, and says so: the drain looks a second after the process's start.
 HIDDEN = ("bsymbolic", "hidden", "impostor")
 LINGER_S = 3
 
 
-# An emulator neither wipes what MADV_WIPEONFORK says nor lets a drain be started, and is slow. Slots
-# that are bound lazily wait until ld.so has bound them, but on x86-64.
+# Cases that fail in an emulator: it lacks MADV_WIPEONFORK, can start no drain, and is slow. Lazily bound
+# slots are observed before ld.so has bound them on x86-64 only.
 NATIVE = HIDDEN + ("forked", "threads", "lazy", "corrupt_lazy", "linked-lazy")
 
 
@@ -74,7 +74,7 @@ class Builder:
         argv += [os.path.join(SOURCES, source) for source in sources.split()] + list(flags)
         for library in libraries:
             argv += [os.path.join(".", library)]
-        # In the order of this list, which is the order in which they are searched.
+        # Keeps all libraries, in this order, in which ld.so searches them.
         argv += ["-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-lpthread"]
         done = subprocess.run(argv, cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
@@ -111,7 +111,7 @@ class Builder:
 
 
 def count(database):
-    """Images and pixels, the READ class's operations left out."""
+    """Returns how many images and pixels the run has decoded."""
     found = rows(database, "SELECT SUM(count) AS images, SUM(pixels) AS pixels FROM decode")[0]
     return found["images"] or 0, found["pixels"] or 0
 

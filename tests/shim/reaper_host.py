@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that adopts orphans, or not, and says what every kind of wait() tells it, as JSON.
+"""A program that prints what each kind of wait() returns to it, as JSON; `subreaper`: it adopts orphans.
 
-usage: reaper_host.py subreaper|plain MARKS...: `main` marks batches in this thread, `thread` in one
-that ends, `workers` forks recording children; `waits` waits in every way; `hold` waits for a line on
-stdin; `batches` marks batches until the same; `exec` becomes this program anew.
+usage: reaper_host.py subreaper|plain ACTION...: `main` marks batches in the main thread, `thread` in another
+thread, which ends; `workers` forks children that record; `waits` waits for children in every way; `hold` waits
+for a line on stdin; `batches` marks batches until such a line; `exec` starts this program anew by exec().
 """
 import ctypes
 import itertools
@@ -35,7 +35,7 @@ def has_ended(pid):
 
 
 def child(status, before=None):
-    """Ends after the child `before`, however busy the machine is."""
+    """Forks a child that marks batches and ends after the child `before`; returns its pid."""
     pid = os.fork()
     if not pid:
         time.sleep(0.05)
@@ -47,7 +47,7 @@ def child(status, before=None):
 
 
 def wait_hanging():
-    """WNOHANG in a loop, as an event loop does."""
+    """Waits by WNOHANG in a loop, as an event loop does."""
     while True:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid:
@@ -61,7 +61,7 @@ def wait_id():
 
 
 def every_wait():
-    """Of three children, in the order in which they end, until there is no child any more."""
+    """{kind of wait: what it returned of three children, in the order in which they end, until none is left}"""
     ways = {"wait": os.wait, "waitpid": lambda: os.waitpid(-1, 0), "WNOHANG": wait_hanging,
             "stopped, too": lambda: os.waitpid(-1, os.WUNTRACED | os.WCONTINUED), "waitid": wait_id}
     told = {}
@@ -81,7 +81,7 @@ def every_wait():
 
 
 def children():
-    """The names of all children, whether wait() tells of them or not."""
+    """Returns the names of all children by /proc, also those that wait() does not return."""
     found = []
     for name in os.listdir("/proc"):
         try:

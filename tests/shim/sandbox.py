@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training is recorded whole where a sandbox or an older kernel lacks a system call that we use;
-and no sandbox kills a program for a call of ours that records nothing.
+"""A training is recorded whole where a sandbox or an older kernel refuses a system call of dlprof's;
+and no sandbox kills a program, that does not record, for a system call that only dlprof makes.
 
-By seccomp, so that the call itself answers what it would there.
+seccomp refuses the calls, so that dlprof gets the same error as from such a kernel.
 usage: sandbox.py PROGRAM (strict)
 """
 import json
@@ -48,13 +48,13 @@ def check_whole(name, denied):
           [("main", "clean"), ("worker", "clean"), ("worker", "clean")], name, "processes")
 
 
-# What a program never calls without us, or need not. One that is refused them is not recorded.
+# System calls that programs do not need without dlprof. Where all are refused dlprof does not record.
 OURS = ("clock_gettime faccessat fstat ftruncate getrusage mkdirat prctl pwritev readlinkat renameat2 "
         "statx symlinkat").split()
 
 
 def check_line(name, denied, expected):
-    """The line at exit, on a pipe and in a log."""
+    """Checks the line at exit, with stderr a pipe and with stderr a file."""
     folder = scratch()
     log = os.path.join(folder, "err")
     program = [PYTHON, HOST, os.path.join(folder, "log"), "marks:40:1:1"]
@@ -72,7 +72,7 @@ def check_line(name, denied, expected):
 
 
 def calls_of(argv):
-    """The numbers of the system calls that it makes; None: they cannot be seen."""
+    """Returns the numbers of the system calls that `argv` makes; None: strace does not work here."""
     path = os.path.join(scratch(), "calls")
     if not shutil.which("strace") or run(["strace", "-f", "-n", "-o", path] + argv,
                                          env=environment(False)).status:
@@ -82,8 +82,8 @@ def calls_of(argv):
 
 
 def check_killed(strict):
-    """By sandboxes that allow what the program calls itself, and kill it for all else: one that it
-    goes into, and one that it was started in."""
+    """No sandbox kills the program that allows only the program's own system calls, whether the program
+    enters the sandbox itself or was started in it."""
     for how in ("end", "child", "signal"):
         done = run([strict, how], env=environment(False))
         if done.status == 77:
@@ -116,7 +116,7 @@ def main():
         skip("no seccomp filter can be set here")
     for name, denied in SANDBOXES.items():
         check_whole(name, denied)
-        use_stub()  # from the second one on
+        use_stub()  # a stub of torch will do from the second sandbox on
     check_line("no statx", ["statx=EPERM"], r"dlprof: 40 batches, \d+ % .*\n")
     check_line("an older kernel", ["statx=ENOSYS"], r"dlprof: 40 batches, \d+ % .*\n")
     check_line("nothing of ours", [name + "=EPERM" for name in OURS],

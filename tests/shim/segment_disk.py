@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What segments take of a disk, and that a full one costs records and nothing else.
+"""Segments take little of a disk, and where the disk is full only records are lost.
 
-A page of a mapped file that has no block raises SIGBUS on a full disk: PyTorch's users know it from
-/dev/shm. A host must never see it from us.
+On a full disk a page of a mapped file that has no block raises SIGBUS, as PyTorch's users know from
+/dev/shm. A program must never get it because of dlprof.
 """
 import json
 import os
@@ -18,7 +18,7 @@ SLEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", 
 MOST_BYTES = 512 * 1024
 START_TIMEOUT_S = 60
 
-# Begins to record, then waits until the disk is full, then needs all that there is of a segment.
+# Begins to record, waits until the disk is full, and then needs more rings than the segment has blocks for.
 HOST = """
 import os, sys, threading, time
 folder = sys.argv[1]
@@ -46,7 +46,7 @@ work()
 print("ended", flush=True)
 """
 
-# A thread that opens what is no data, one that makes a file, one that opens data, and the main one.
+# Its threads: one opens a file that is no data, one makes a file, one opens data, as the main thread does.
 THREADS = """
 import os, sys, threading
 os.close(os.open("data", os.O_RDONLY))
@@ -67,7 +67,7 @@ ended.set()
 
 
 def segments(folder):
-    """Bytes on the disk of each, by name."""
+    """Returns {name of a segment: bytes that it takes on the disk}."""
     found = {}
     for path, _, names in os.walk(folder):
         for name in names:
@@ -102,7 +102,7 @@ def check_size(workers):
 
 
 def check_threads():
-    """Only threads that have something to record have a slot, and its disk."""
+    """Only threads that have something to record get a slot, and take disk space for it."""
     folder = scratch()
     database = os.path.join(folder, "run.db")
     with open(os.path.join(folder, "data"), "w") as data:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints what /proc says of this process; as a program: of a training and its workers."""
+"""Returns what /proc says of this process. As a program prints that of a training and its workers."""
 import gc
 import json
 import os
@@ -12,13 +12,13 @@ KEYS = ("Threads", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt", "Seccomp", 
 
 
 def links(folder):
-    """Where each descriptor leads, without the numbers that differ from run to run."""
+    """Returns where each descriptor leads, without the numbers that differ from run to run."""
     result = []
     for name in sorted(os.listdir(folder), key=int):
         try:
             target = os.readlink(os.path.join(folder, name))
         except OSError:
-            continue  # the descriptor of listdir itself
+            continue  # the descriptor that listdir() itself had open
         target = re.sub(r"\[\d+\]", "", target)
         result.append("{} -> {}".format(name, re.sub(r"(torch|pymp|psm|dump)[-_]\S+", r"\1",
                                                      target)))
@@ -41,7 +41,7 @@ def text():
 
 
 def settle():
-    """The loader's queues end in threads of their own, some time after the last batch."""
+    """Waits for the threads of the loader's queues, which end some time after the last batch."""
     end = time.monotonic() + 2
     while (len(os.listdir("/proc/self/task")) > 1 or children()) and time.monotonic() < end:
         gc.collect()
@@ -49,7 +49,7 @@ def settle():
 
 
 class Samples:
-    """Worker 0 shows itself in its third batch, when its threads are all there."""
+    """Samples 4 and 8 are texts of the worker itself, since by then all its threads run."""
 
     def __len__(self):
         return 16

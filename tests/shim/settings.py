@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The DLPROF_* variables, and the one line that a recorded program prints at its end."""
+"""The variables DLPROF_* have their effect, and a recorded program prints one line at its end."""
 import glob
 import json
 import os
@@ -37,7 +37,7 @@ def only_database(folder):
 
 
 def share_waiting(database):
-    """Per cent, from the return of the first next() to the end of the last step."""
+    """Returns per cent of time waited, from the return of the first next() to the end of the last step."""
     found = rows(database, "SELECT TOTAL(wait_ns * (batch > 0)) AS wait, MIN(b.begin_ns + wait_ns) AS "
                  "first, MAX(b.begin_ns + step_ns) AS last FROM batch b")[0]
     time = found["last"] - found["first"]
@@ -58,13 +58,13 @@ def check_exit_line():
         check(os.path.exists(os.path.join(folder, found.group(3))), "the name can be typed")
         equal(rows(database, "SELECT COUNT(*) AS n FROM batch")[0]["n"], 20, "rows")
         equal(sorted(os.listdir(folder)), [os.path.basename(database)], "left behind")
-    # Short waits are waits.
+    # Short waits count in the line too.
     folder = scratch()
     done = train(folder, dict(PLAN, load_s=0.0004))
     found = LINE.fullmatch(done.err)
     if check(found, "exit line", repr(done.err)):
         equal(int(found.group(2)), share_waiting(only_database(folder)), "of short waits")
-    # With workers too it is one line, of the process that started the run.
+    # With workers too there is one line, which the process prints that started the run.
     done = train(scratch(), dict(PLAN, workers=2, start="spawn"))
     check(LINE.fullmatch(done.err), "exit line with workers", repr(done.err))
 
@@ -86,7 +86,7 @@ def check_names():
     name = os.path.basename(only_database(folder) or "")
     check(re.fullmatch(expected, name), "pattern became", name)
 
-    # An existing file is not a database's name, whatever it holds.
+    # No database gets the name of a file that exists, whatever that file holds.
     folder = scratch()
     taken = os.path.join(folder, "run.db")
     with open(taken, "w") as file:
@@ -118,7 +118,7 @@ def check_bad_values():
 
 
 def check_slow_operations():
-    """Level `slow` keeps single operations above the threshold, `batches` none."""
+    """DLPROF_DETAIL=slow stores single operations above the threshold, `batches` stores none."""
     reader = ("import os, sys, time; sys.path.insert(0, {!r})\n"
                    "import torch.utils.data as d\n"
                    "class S:\n"

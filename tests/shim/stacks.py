@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A slow operation keeps its stack, and the drain names the frames.
+"""A slow operation is recorded with its stack, whose frames the drain names.
 
 usage: stacks.py PROGRAM
 """
@@ -14,7 +14,7 @@ from dlprof_test import (check, environment, equal, finish, need_shim, rows,  # 
                          scratch, wait_for_drain)
 
 READS = 3
-LOOK_S = 20  # of a drain that hardly gets a core
+LOOK_S = 20  # seconds in which even a drain that hardly gets a core has looked
 
 
 def slow_reads(out):
@@ -28,7 +28,7 @@ def wait_for_stacks(out):
             if sum(bool(row["stack"]) for row in slow_reads(out)) == READS:
                 return
         except sqlite3.OperationalError:
-            pass  # not there yet
+            pass  # the database does not exist yet
         time.sleep(0.05)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The line at exit stands on the stderr that the program began with, or nowhere: never in a file
-that the program put in its place."""
+"""dlprof prints its line at exit to the stderr that the program began with, or not at all: never to a
+file that the program has opened in its place."""
 import os
 import pty
 import subprocess
@@ -15,7 +15,7 @@ LINE = b"dlprof: 0 batches"
 
 
 def shell(folder, program, redirect="", **changes):
-    """`program` is Python, `redirect` is what a shell does around it; stderr and stdout, mixed."""
+    """Runs the Python text `program` in a shell that redirects by `redirect`; returns stdout and stderr, mixed."""
     with open(os.path.join(folder, "program.py"), "w") as file:
         file.write("import os, sys\n" + program)
     changes.setdefault("DLPROF_ACTIVATE", "always")
@@ -40,7 +40,7 @@ fd = os.open("precious.bin", os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
 os.write(fd, {!r})
 """.format(DATA)
 
-# What the program does with its descriptor 2, and what a shell gave it as such.
+# Programs that replace their descriptor 2, and what a shell made it before.
 REPLACED = (
     ("closed, a file opened", "os.close(2)" + OPEN + "assert fd == 2", ""),
     ("closed by the shell", OPEN + "assert fd == 2", "2>&-"),
@@ -75,7 +75,7 @@ def check_daemon():
 
 
 def check_kept():
-    """The same file is the program's stderr, however often it is opened."""
+    """The line appears also where the program opens the file again that is its stderr."""
     folder = scratch()
     check(LINE in shell(folder, "pass"), "a pipe: nothing is said")
     check(LINE in shell(folder, "pass", "2>&1 | tee log"), "tee: nothing is said")

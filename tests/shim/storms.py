@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Thousands of children of a process whose threads record: none hangs, none writes into its parent's
-rings, and the parent keeps its descriptors.
+"""Of thousands of children of a process whose threads record, none hangs or writes into the parent's rings,
+and the parent keeps its descriptors.
 
-usage: storms.py STORMS: storms.c, built. TEST_STORM: how many children, 1000 if not set, in
-each of two runs.
+usage: storms.py STORMS: the program of storms.c. TEST_STORM: number of children in each of two runs; 1000
+if not set.
 """
 import glob
 import os
@@ -16,7 +16,7 @@ from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, r
 
 COUNT = int(os.environ.get("TEST_STORM", "1000"))
 
-# A file that has no name any more: what the table forgets, the kernel does not tell it again.
+# The file has no name any more: if the shim forgot the descriptor the kernel could not name the file again.
 SUBPROCESS = """
 import os, subprocess
 fd = os.open("unlinked-data", os.O_RDONLY)
@@ -46,7 +46,7 @@ def folder_with_data():
 
 def check_storm(storms, name, pause_us, count, detail, denied=()):
     argv = sandboxed(denied, [storms, str(count), str(pause_us)])
-    # The count decides what is printed only in that none may be bad.
+    # 20 children will do for the comparison: the text is the same for any number of them.
     plain = run(sandboxed(denied, [storms, "20", str(pause_us)], preload=False), env=environment(False), cwd=folder_with_data())
     folder = folder_with_data()
     database = os.path.join(folder, "run.db")
@@ -62,7 +62,7 @@ def check_storm(storms, name, pause_us, count, detail, denied=()):
              if row["ppid"] not in [other["pid"] for other in found]]
     if not equal(len(roots), 1, name, "processes that are no child of another"):
         return
-    # Those that ran another program joined the run; those that only forked did not.
+    # Children that called exec() joined the run; children that were only forked did not.
     equal(len(found), 1 + count // 10, name, "processes in the database")
     say(name, len(found), "processes,", rows(database, "SELECT * FROM loss"))
     if detail != "all":
@@ -84,7 +84,7 @@ def pythons():
 
 
 def check_subprocess(python):
-    """vfork() in 3.11 and 3.12, posix_spawn() where it will do from 3.13 on."""
+    """Uses subprocess, which calls vfork() in Python 3.11 and 3.12, and from 3.13 on posix_spawn() if it can."""
     folder = folder_with_data()
     database = os.path.join(folder, "run.db")
     done = run([python, "-c", SUBPROCESS], cwd=folder, env=environment(
@@ -105,7 +105,7 @@ def main():
     # Without a pause a thread is nearly always inside a wrapper when its process forks.
     check_storm(storms, "{} children of busy threads:".format(COUNT), 0, COUNT, "slow")
     check_storm(storms, "records of {} children:".format(COUNT), 2000, COUNT, "all")
-    # A kernel that does not wipe our page in a child.
+    # The same with a kernel that does not know MADV_WIPEONFORK.
     check_storm(storms, "{} children, no wipe:".format(COUNT // 5), 0, COUNT // 5, "slow",
                 ["wipe=EINVAL"])
     check_storm(storms, "records of {} children, no wipe:".format(COUNT // 5), 2000, COUNT // 5,

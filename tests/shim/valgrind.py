@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memcheck finds the same in a program with and without the preload: nothing of ours.
+"""Memcheck finds the same errors in a program with and without the preload: dlprof adds none.
 
-usage: valgrind.py BUSY: busy.c, built.
+usage: valgrind.py BUSY: the program of busy.c.
 """
 import os
 import re
@@ -24,7 +24,7 @@ print(json.dumps(total))
 
 
 def memcheck(argv, preload, **changes):
-    """Status, output, and the kinds of errors with the functions that they were found in."""
+    """Returns status, output, and the kinds of errors with the functions in which Memcheck found them."""
     folder = scratch()
     with open(os.path.join(folder, "data"), "w") as data:
         data.write("0123456789 abcdefghij\n" * 500)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What loads are said to be blocked for: the kind, the other side and the bytes, each planted.
+"""dlprof records for what loads are blocked: kind, other side and bytes of waits that the test plants.
 
-usage: waits.py SLOW_SYNC [FOLDER]: with FOLDER the program; without, the test, which runs it with
-the library of slow_sync.c. Each batch waits in one way.
+usage: waits.py SLOW_SYNC [FOLDER]: with FOLDER the program, of which each batch waits in one way; without
+it the test, which runs the program with the library of slow_sync.c.
 """
 import ctypes
 import fcntl
@@ -25,7 +25,7 @@ from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, n
 WAIT_S = 0.08
 REPLY = b"x" * 50000
 LONG = 1 << 20  # more bytes than a pipe, a socket or a terminal has room for
-SOON_S = WAIT_S + 0.25  # the other side is late by so much: our call has begun by then
+SOON_S = WAIT_S + 0.25  # the other side is late by so much, so that the recorded call has begun by then
 
 
 def later(function, *arguments):
@@ -168,7 +168,7 @@ def polled_lock_file(state):
 
 
 def lock_given_up(state):
-    """The thread sleeps after one try, and tries no more: it does not wait for that lock."""
+    """Tries the lock once, sleeps, and does not try again: that sleep is no wait for the lock."""
     try:
         os.open(state["made"], os.O_CREAT | os.O_EXCL | os.O_WRONLY)
     except FileExistsError:
@@ -176,7 +176,7 @@ def lock_given_up(state):
 
 
 def write_late(read_end, write):
-    """Writes more than there is room for, which another thread takes later."""
+    """Writes more bytes than there is room for; another thread reads them later."""
     def take(left):
         while left:
             left -= len(os.read(read_end, min(left, 1 << 16)))
@@ -203,7 +203,7 @@ def full_terminal(state):
 
 
 def page_faults(state):
-    """Each page of the file comes from the disk by itself, while the load's file is mapped."""
+    """Reads the load's file through a map, so that each page comes from the disk by a fault."""
     with open(state["mapped"], "rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
@@ -214,7 +214,7 @@ def page_faults(state):
 
 
 def pipe_with_room(state):
-    """Writing takes no time: only the sleep is a wait."""
+    """Writes to a pipe with room, which takes no time: only the sleep is a wait."""
     for _ in range(100):
         os.write(state["roomy"][1], b"line\n")
     time.sleep(WAIT_S)
@@ -232,7 +232,7 @@ ACTS = SIX + [sleep, select_nothing, shared_lock, shared_lock_with_limit, privat
 
 
 def held(act, state):
-    """What the main process holds while this act begins, and lets go later; or None."""
+    """Takes what an act must wait for; returns the function that releases it. None: the act needs nothing."""
     if act in (shared_lock, shared_lock_with_limit):
         state["lock"].acquire()
         return state["lock"].release
@@ -242,9 +242,9 @@ def held(act, state):
     if act in (file_lock, record_lock, polled_lock, polled_record_lock):
         file = open(state["locked"], "r+")
         lock = fcntl.flock if act in (file_lock, polled_lock) else fcntl.lockf
-        state["files"].append(file)  # to close one takes away the record locks of all
+        state["files"].append(file)  # kept open: closing one file drops all record locks of the process on it
         lock(file, fcntl.LOCK_EX)
-        return lambda: lock(file, fcntl.LOCK_UN)  # closing does not: the worker has it, too
+        return lambda: lock(file, fcntl.LOCK_UN)  # closing does not unlock, since the worker has the file open too
     return None
 
 
@@ -347,7 +347,7 @@ def main():
         key = kind, names[name]
         least[key] = least.get(key, 0) + 0.8 * WAIT_S * 1e9
         most[key] = most.get(key, 0) + int(took[act])
-    # This act waits until its thread has started, too.
+    # `pipe` also waits until its thread has started.
     most["thread", ""] += max(0, int(took["pipe"]) - least["pipe", "pipe"])
     found = {(row["kind"], row["name"]): (row["ns"], row["count"], row["bytes"])
              for row in rows(database, "SELECT * FROM blocked")}
@@ -357,11 +357,11 @@ def main():
               ns / 1e6, "to", most[key] / 1e6, "planted; in all", found)
     check(("write", took["roomy"]) not in found, "a write that found room was no wait", found)
     server_key = "socket", names["PORT"]
-    # Two of the four took all of it, one 100 bytes of it, and one none.
+    # Of the four acts with the server two read the whole reply, one 100 bytes of it, and one nothing.
     equal(found[server_key][2], 2 * len(REPLY) + 100, "bytes of the server")
     equal(found["pipe", "pipe"][2], 5, "bytes of the pipe")
     faults = {name: count for (kind, name), (_, count, _) in found.items() if kind == "fault"}
-    if int(took["faults"]):  # none where the folder is in memory
+    if int(took["faults"]):  # there are none if the folder is in memory
         path = os.path.join(folder, "mapped")
         check(set(faults) == {path} and faults[path] >= int(took["faults"]), "page faults", faults, took["faults"])
     else:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads each file of a folder in another way; bytes.py compares what arrived with strace.
+"""Reads each file of a folder in another way; bytes.py compares the recorded bytes with strace's.
 
-usage: workloads.py FOLDER: one that make() has filled.
+usage: workloads.py FOLDER: a folder that make() has filled.
 """
 import array
 import ctypes
@@ -25,7 +25,7 @@ try:
 except ImportError:
     torchvision = None
 
-SIZE = 300_007  # no multiple of any block
+SIZE = 300_007  # bytes of a file; no multiple of any block's size
 
 
 def noise(count):
@@ -37,7 +37,7 @@ def lines():
 
 
 def make(folder):
-    """The data, made by a process that is not looked at."""
+    """Fills a folder with data; a process calls it that is neither recorded nor traced."""
     import numpy
 
     content = noise(SIZE)
@@ -94,7 +94,7 @@ def sent(path):
 
 
 def archive(path):
-    """Members of a .npz, of which one is packed."""
+    """Reads the members of a .npz, of which one is compressed."""
     import numpy
 
     with numpy.load(path + ".npz") as file:
@@ -138,7 +138,7 @@ def received(path):
 
 
 def received_again(path):
-    """Under a number that libc itself has closed: of a folder, and of a pipe."""
+    """Reads a received descriptor whose number libc itself has closed before: of a folder, and of a pipe."""
     ours, theirs = socket.socketpair()
     fd, folder = os.open(path, os.O_RDONLY), os.open(os.path.dirname(path), os.O_RDONLY)
     for use in (lambda: os.listdir(folder), lambda: first_line(b"echo once")):
@@ -179,7 +179,7 @@ def copied(path):
     os.close(90)
 
 
-# RTLD_DEFAULT: what a library that is linked to libc gets.
+# CDLL(None) is RTLD_DEFAULT: it finds the functions that a library linked to libc gets.
 libc = ctypes.CDLL(None)
 for name in ("fopen64", "mmap64", "popen", "fgets"):
     getattr(libc, name).restype = ctypes.c_void_p
@@ -190,7 +190,7 @@ def stream(path):
 
 
 def fread(path):
-    """Elements of 7 bytes: the last is there in part."""
+    """Reads elements of 7 bytes, of which the file has the last one only in part."""
     file, buffer = stream(path), ctypes.create_string_buffer(7000)
     while libc.fread(buffer, 7, 1000, file) == 1000:
         pass
@@ -218,7 +218,7 @@ def text_fgets(path):
 
 
 def text_long_lines(path):
-    """Longer than the buffer of the stream, which is filled several times in one call."""
+    """Reads lines that are longer than the stream's buffer, which one call fills several times."""
     file, line, room = stream(path), ctypes.c_void_p(), ctypes.c_size_t()
     for _ in range(4):
         libc.getdelim(ctypes.byref(line), ctypes.byref(room), ord("~"), file)
@@ -242,7 +242,7 @@ def text_fscanf(path):
 
 
 def uflow(path):
-    """What getc_unlocked() is compiled to: the pointer, and a refill where it ends."""
+    """Reads as a compiled getc_unlocked() does: it takes bytes from the buffer, and calls __uflow() at its end."""
     file = stream(path)
     for _ in range(20):
         libc.__uflow(file)
@@ -301,7 +301,7 @@ def database(path):
 
 
 def image(path):
-    """Mapped: what a page fault brings is in no call."""
+    """Reads an image that torchvision maps: no call reads the bytes that page faults bring."""
     if torchvision:
         torchvision.io.read_image(path + ".png")
 
