@@ -3,8 +3,8 @@
  * async.c - loads that read the file "data" past libc: by libaio (WITH_AIO) or io_uring
  * (WITH_URING).
  *
- * usage: async. Two loads that read the whole file, several blocks at a time, one that writes as
- * many bytes, and one that waits in vain. Prints sums of what came; 77: the kernel does not let us.
+ * usage: async. Two loads read the whole file, several blocks at a time; one writes as many bytes,
+ * and one waits in vain. Prints sums of the bytes read. Status 77: the kernel refuses these calls.
  */
 #include <dlprof.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static void begin(void)
 		give_up("io_setup", -r);
 }
 
-/* One round: DEPTH blocks from `offset`; what came goes to `sizes`. */
+/* Reads or writes DEPTH blocks from `offset` on at once. sizes: the bytes that each block got. */
 static void round_of(int fd, int writes, off_t offset, long sizes[DEPTH])
 {
 	struct iocb requests[DEPTH], *list[DEPTH];

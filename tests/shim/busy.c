@@ -4,8 +4,8 @@
  *
  * usage: busy [ROUNDS]
  *
- * Prints sums that depend on nothing but the file "data", and the fields of errno, so that the
- * text is the same whatever else is loaded. Clean under ASan and TSan.
+ * Prints sums that depend on nothing but the file "data", and values of errno, so that the text is
+ * the same whatever libraries are preloaded. ASan and TSan find nothing in it.
  */
 #include <errno.h>
 #include <fcntl.h>

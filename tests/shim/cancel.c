@@ -2,7 +2,7 @@
 /*
  * cancel.c - pthread_cancel() of a thread that sleeps in read, poll, sem_wait and a condition.
  *
- * Ends with the number of things that went wrong.
+ * The exit status is the number of checks that failed.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ static void clean(void *argument)
 	atomic_fetch_add(&cleaned, 1);
 }
 
-/* POSIX: the thread holds the mutex again when it is unwound. */
+/* By POSIX a thread that is cancelled in a wait for a condition holds the mutex when this runs. */
 static void clean_locked(void *argument)
 {
 	bad += pthread_mutex_trylock(&mutex) == 0;
@@ -101,7 +101,7 @@ int main(void)
 		cancel(in_semaphore);
 		cancel(in_condition);
 	}
-	/* Nothing is held: the next one gets the mutex. */
+	/* No cancelled thread still holds the mutex. */
 	bad += pthread_mutex_trylock(&mutex) != 0;
 	pthread_mutex_unlock(&mutex);
 	printf("%d cleaned, %d wrong\n", cleaned, bad);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * child.c - a program that is built in ways in which a preload cannot work, or must not: with musl,
- * statically, for 32 bits, setuid. It says what it sees; children.py compares.
+ * statically, for 32 bits, setuid. It prints what its calls return, which children.py compares.
  */
 #include <errno.h>
 #include <fcntl.h>

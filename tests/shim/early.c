@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* early.c - a library that does I/O before anybody's main() and after it: allocators do. */
+/* early.c - a library that does I/O before and after the program's main(), as allocators do. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

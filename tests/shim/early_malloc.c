@@ -2,9 +2,9 @@
 /*
  * early_malloc.c - an allocator that does I/O in its first malloc(), as jemalloc and tcmalloc do.
  *
- * Its start takes a lock that is not recursive: who allocates inside open() or mmap() would hang
- * a real allocator, and gets status 98 here. Wrong results of the calls get 99. Nothing is freed.
- * Linked to be initialised before every other library, and so before ours, in any order.
+ * A real allocator holds a lock at its start, which is not recursive: a wrapper of open() or mmap()
+ * that allocates would hang, and ends the program with status 98 here. Wrong results of the calls
+ * give 99. Nothing is freed. It is linked so that it is initialised before dlprof, in any order.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static void demand(int fine)
 		_exit(99);
 }
 
-/* Everything that an allocator is known to call at its start. */
+/* Calls everything that allocators are known to call at their start. */
 static void use_system(void)
 {
 	char text[256];
@@ -78,7 +78,7 @@ static void *take(size_t size, size_t alignment)
 		errno = ENOMEM;
 		return NULL;
 	}
-	/* The size lies before the block, for realloc(). */
+	/* The block's size is stored before the block, for realloc(). */
 	block = (char *)(((uintptr_t)arena + at + 2 * alignment - 1) & ~(alignment - 1));
 	memcpy(block - sizeof(size), &size, sizeof(size));
 	return block;
@@ -107,7 +107,7 @@ void *calloc(size_t count, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return take(bytes, 16);	/* fresh pages are zero, and none is handed out twice */
+	return take(bytes, 16);	/* new pages are zero, and no block is handed out twice */
 }
 
 void *realloc(void *block, size_t size)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * every_row.c - calls every function that has a wrapper, through its own import slots, and looks in
- * the segment of this very process for what was counted.
+ * its own process's segment for what dlprof counted.
  *
- * Runs under the preload with DLPROF_ACTIVATE=always. What must be: every_row_families.c.
+ * Runs under the preload with DLPROF_ACTIVATE=always. What must be counted: every_row_families.c.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static struct dlprof_tally *tally_of(const char *name, const char *kind, uint64_
 	return NULL;
 }
 
-/* Of all tallies of decoders. */
+/* Returns the sum of all tallies of decoders. */
 static struct dlprof_tally sum_of(void)
 {
 	struct dlprof_tally sum = {0};
@@ -121,13 +121,13 @@ static void try(enum row row, bool done)
 	check(done, name, "pixels", sum.pixels - all.pixels,
 	      expected.width ? expected.count * ROW_WIDTH * ROW_HEIGHT : expected.made);
 	check(done, name, "ns of another tally", sum.ns - all.ns > 0 && tally->ns > 0, true);
-	/* The image's own: nothing went to another one. */
+	/* All was counted in the tally of this image's format and width, and nothing in another. */
 	tally->count -= sum.count - all.count;
 	check(done, name, "in its tally", sum_of().count, all.count);
 	tally->count += sum.count - all.count;
 }
 
-/* The shim has it mapped. */
+/* Returns the first thread's slot in the segment that the shim has mapped; NULL: there is none. */
 static struct dlprof_slot *find_slot(void)
 {
 	struct dlprof_segment *segment = NULL;
@@ -145,7 +145,7 @@ static struct dlprof_slot *find_slot(void)
 
 int main(int argc, char **argv)
 {
-	/* Who opens data has a slot. */
+	/* A thread gets a slot when it opens data. */
 	close(open(argc ? argv[0] : "", O_RDONLY));
 	slot = find_slot();
 	if (!slot) {

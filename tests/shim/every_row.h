@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * every_row.h - a library that has every function of decode/decode.def, cuda/cudart.def,
- * python/loaders/dali.def and python/loaders/tfdata.def, and does nothing: every_row_library.c; and
- * what it is told to do instead.
+ * every_row.h - a library (every_row_library.c) that has all functions of decode/decode.def,
+ * cuda/cudart.def, python/loaders/dali.def and python/loaders/tfdata.def. They do nothing but what
+ * row_effect and row_answer say.
  */
 #pragma once
 
@@ -15,19 +15,19 @@
 #define ROW_WIDTH  300
 #define ROW_HEIGHT 200
 
-/* struct heif_error, by value. */
+/* Like libheif's struct heif_error, which functions return by value. */
 struct heif_status {
 	int code, detail;
 	const char *text;
 };
 
-/* absl::Time, by value. */
+/* Like absl::Time, which is passed by value. */
 struct tf_time {
 	uint64_t high;
 	uint32_t low;
 };
 
-/* dim3, by value. */
+/* Like CUDA's dim3, which is passed by value. */
 struct cuda_dim3 {
 	unsigned int x, y, z;
 };
@@ -49,7 +49,7 @@ enum row {
 #define ROW_EXPORT __attribute__((visibility("default")))
 
 extern ROW_EXPORT uint64_t row_answer[2];   /* what the next calls return */
-extern ROW_EXPORT void (*row_effect)(void); /* what they do */
+extern ROW_EXPORT void (*row_effect)(void); /* what they do; NULL: nothing */
 extern ROW_EXPORT uint32_t row_calls[ROW_MAX];
 
 #define WRAP(library, family, type, name, params, args) ROW_EXPORT type name params;
@@ -61,21 +61,21 @@ extern ROW_EXPORT uint32_t row_calls[ROW_MAX];
 
 
 /* every_row_families.c */
-/* What one call, or one sequence of calls, adds. */
+/* What one call, or one sequence of calls, must add to the tallies. */
 struct told {
 	uint64_t count, failed_count, bytes, width, made;
-	const char *format; /* NULL: the library's */
-	bool nothing;       /* not even time */
-	bool unknown;       /* an image of which nobody knows what it was: no tally */
+	const char *format; /* NULL: the library's only format */
+	bool nothing;       /* adds not even time */
+	bool unknown;       /* the image's format is not known, so that no tally gets it */
 };
 
 extern struct told expected;
-extern bool same_answer;	/* what the row returned is what the library did */
+extern bool same_answer;	/* the wrapper must return the library's answer */
 
-/* Sets the arguments of a call, what the library answers and does, and `expected`. */
+/* Sets a row's arguments, the library's answer and effect, and `expected`; `done`: it succeeds. */
 void tell(enum row row, bool done);
 void hit(enum row row);
 enum decode_library_id row_library(enum row row);
 
-/* What follows the row's own call. */
+/* Makes the calls that must follow the row's own call. */
 void conclude(enum row row);

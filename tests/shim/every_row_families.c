@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * every_row_families.c - what each row is called with, what the library answers, and what its
- * family must say of a call that did its work, and of one that failed: a case of tell_family(),
- * without which a new one does not compile.
+ * every_row_families.c - each row's arguments, the library's answer, and what dlprof must count by
+ * the row's family for a call that succeeds and for one that fails. A new family does not compile
+ * without a case in tell_family().
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "every_row.h"
 
-#define BYTES 30 /* that a stream takes in at a call */
-#define MADE  70 /* ... and that come out of it */
+#define BYTES 30 /* bytes that a stream takes in at a call */
+#define MADE  70 /* bytes that it gives out at a call */
 
 struct told expected;
 bool same_answer;
 
-static char *object; /* zeroes, of an address that was never seen before */
+static char *object; /* zeroes, at an address that the shim has not seen yet */
 
-/* By the names that decode.def gives them. */
+/* Arguments, by the names that decode.def gives to them. */
 static long wait_us, bytes;
 static long size, data, pixels, to, count, stream, handle, height, width, room, info, context, from,
 	tiff, sound, samples, png, flags, stride, kind, function, shared, ring, nvjpeg, decoder, y,
@@ -32,7 +32,7 @@ static long size, data, pixels, to, count, stream, handle, height, width, room, 
 	allocator, at, error, small, to_at, whence;
 static struct cuda_dim3 grid, block;
 
-/* 300 x 200: the frame header of a JPEG, and an extended WebP's. */
+/* Headers of a JPEG's frame and of an extended WebP, of 300 x 200 pixels. */
 static const uint8_t jpeg_file[] = {0xff, 0xd8, 0xff, 0xc0, 0, 17,   8, 0, 200,  1, 44,
 				    3,    1,    0x22, 0,    2, 0x11, 1, 3, 0x11, 1};
 static const uint8_t webp_file[] = {'R', 'I', 'F', 'F', 22,  0,   0,  0,   'W', 'E',
@@ -41,7 +41,7 @@ static const uint8_t webp_file[] = {'R', 'I', 'F', 'F', 22,  0,   0,  0,   'W', 
 
 #define AT(type, offset) (*(type *)(object + (offset)))
 
-/* A source of libjpeg, or a zlib stream, or a buffer of zstd: what it had is taken. */
+/* Effects of a call: take BYTES from libjpeg's source, a zlib stream or zstd's buffer. */
 static void take_jpeg(void)
 {
 	const uint8_t **source = AT(const uint8_t **, 40);
@@ -74,7 +74,7 @@ static void take_zstd(void)
 	AT(size_t, 512 + 16) += MADE;
 }
 
-/* The sequence that a row is part of has begun: a JPEG with its header, a PNG with its. */
+/* Sets a JPEG's source and reads its header; `starts`: starts to decompress it too. */
 static void begin_jpeg(bool starts)
 {
 	static struct {
@@ -184,14 +184,14 @@ static void set_arguments(bool is_webp)
 	answer(0);
 }
 
-/* What a library that unpacks made of it, where that worked or it is a stream. */
+/* Expects a call that unpacks: `made` bytes came out, even of a stream that fails later. */
 static void unpacked(bool done, uint64_t bytes, uint64_t made)
 {
 	counted(done, bytes, 0);
 	expected.made = made;
 }
 
-/* Sets the arguments, what the library answers and does, and what that must add. */
+/* Sets the arguments, the library's answer and effect, and what dlprof must count for them. */
 static void tell_family(enum family family, enum decode_library_id library, bool done)
 {
 	const bool is_webp = library == DECODE_WEBP;
@@ -204,7 +204,7 @@ static void tell_family(enum family family, enum decode_library_id library, bool
 	case JPEG_START:
 	case JPEG_ROW:
 	case JPEG_FINISH:
-	case JPEG_CLOSE: /* ends with jpeg_finish_decompress(), if it may */
+	case JPEG_CLOSE: /* conclude() then calls jpeg_finish_decompress() */
 		begin_jpeg(family != JPEG_HEADER && family != JPEG_START);
 		expected.bytes = 3 * BYTES;
 		expected.bytes += (family == JPEG_ROW || family == JPEG_HEADER) * BYTES;
@@ -245,7 +245,7 @@ static void tell_family(enum family family, enum decode_library_id library, bool
 	case PNG_FINISH:
 	case PNG_CLOSE:
 		png_read_info(object, object);
-		if (!done || family == PNG_FINISH || family == PNG_CLOSE) /* more of the same */
+		if (!done || family == PNG_FINISH || family == PNG_CLOSE) /* has a row before */
 			png_read_row(object, NULL, NULL);
 		expected = (struct told){.count = 1, .width = ROW_WIDTH};
 		handles[0] = object;
@@ -404,13 +404,13 @@ static void tell_family(enum family family, enum decode_library_id library, bool
 		answer(done ? BYTES : -1);
 		counted(done, done ? BYTES : 0, 0);
 		return;
-	case READ_ASYNC: /* what was asked for, once that is taken */
+	case READ_ASYNC: /* counts the bytes asked for, if the call is accepted */
 		AT(size_t, 0) = BYTES;
 		sizes = (long)object;
 		answer(done ? 0 : 5011);
 		counted(done, done ? BYTES : 0, 0);
 		return;
-	case READ_BATCH: /* a read, and a write */
+	case READ_BATCH: /* one read and one write */
 		count = 2;
 		AT(size_t, 32) = BYTES;
 		AT(size_t, 64 + 32) = 7 * BYTES;
@@ -423,7 +423,7 @@ static void tell_family(enum family family, enum decode_library_id library, bool
 		answer(done ? 0 : -5);
 		counted(done, 0, 0);
 		return;
-	case AIO_SUBMIT: /* one read; of none that was taken there is nothing to say */
+	case AIO_SUBMIT: /* one read; nothing is recorded if none was accepted */
 		pointers[0] = object;
 		requests = (long)pointers;
 		answer(done ? 1 : -11);
@@ -489,13 +489,13 @@ void tell(enum row row, bool done)
 	same_answer = true;
 	if (row < ROW_DECODER_MAX) {
 		tell_family(cases[row].family, cases[row].library, done);
-	} else { /* that it is reached is what is seen here */
+	} else { /* for other rows only the call itself is checked */
 		set_arguments(false);
 		expected = (struct told){.nothing = true};
 	}
 }
 
-/* Of what is no decoder: any. */
+/* Returns the library of a row; of a row that is no decoder any will do. */
 enum decode_library_id row_library(enum row row)
 {
 	return row < ROW_DECODER_MAX ? cases[row].library : DECODE_JPEG;

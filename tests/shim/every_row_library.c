@@ -11,7 +11,7 @@ uint32_t row_calls[ROW_MAX];
 static void called(enum row row)
 {
 	row_calls[row]++;
-	for (volatile int i = 0; i < 1000; i++) /* long enough to be seen by any clock */
+	for (volatile int i = 0; i < 1000; i++) /* long enough for any clock to measure */
 		;
 	if (row_effect)
 		row_effect();
@@ -36,7 +36,7 @@ static void called(enum row row)
 #undef WRAP
 #undef WRAP_VOID
 
-/* The marks by which a library is known. That none is missing here is seen by every_row.c. */
+/* Exports that tell the shim which library this is. every_row.c fails if one is missing here. */
 #define MARK(name)                                                                                 \
 	ROW_EXPORT void name(void)                                                                 \
 	{                                                                                          \
@@ -66,7 +66,7 @@ MARK(cuFileDriverOpen)
 MARK(io_uring_queue_init)
 MARK(io_setup)
 
-/* What is asked for an image's size. */
+/* Functions that the shim asks for an image's size. */
 ROW_EXPORT uint32_t png_get_image_width(void *png, void *info)
 {
 	return png && info ? ROW_WIDTH : 0;

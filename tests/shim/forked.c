@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forked.c - a child that goes on recording with what its parent had in memory.
+ * forked.c - a forked child that records, and has its parent's memory.
  *
  * usage: forked fork|_Fork|forkpty|daemon|orphan. The parent reads "data" in a load and keeps it
- * open. In the child a pipe takes the descriptor's place before anything records; then another
- * thread than the one that forked begins to. Both load LOADS batches of READS reads of "data" each,
- * and one reads the pipe.
+ * open. In the child a pipe gets that descriptor's number before the child records; then a thread
+ * begins to record that did not fork. Both threads load LOADS batches of READS reads of "data"
+ * each, and one of them reads the pipe.
  */
 #include <dlfcn.h>
 #include <dlprof.h>
@@ -74,7 +74,7 @@ static bool stays_as(const char *how)
 	return strcmp(how, "daemon") == 0 || strcmp(how, "orphan") == 0;
 }
 
-/* With daemon() it is the parent that goes; an orphan begins when its parent's run is over. */
+/* Makes a child. With daemon() the parent ends; an orphan begins after its parent's run. */
 static pid_t make_child(const char *how)
 {
 	int terminal;

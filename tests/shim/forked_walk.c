@@ -2,10 +2,10 @@
 /*
  * forked_walk.c - forks while other threads load batches, and loads a library in each child.
  *
- * usage: forked_walk [FORKS [forkpty]]. Before a load the shim looks whether modules have come,
- * under a lock of ld.so's that a fork leaves taken in the child for good. forkpty() forks within
- * libc.
- * Prints how many children did not come to their end: without the preload, none ever waits.
+ * usage: forked_walk [FORKS [forkpty]]. Before a load the shim looks for new modules under a lock
+ * of ld.so's. A child that is forked meanwhile has that lock taken for good: dlopen() would hang.
+ * forkpty() forks within libc.
+ * Prints how many children did not end; without the preload all do.
  */
 #include <dlfcn.h>
 #include <dlprof.h>
@@ -35,7 +35,7 @@ static void *load(void *unused)
 	return unused;
 }
 
-/* A library that is small, everywhere, and not there yet. */
+/* Loads a small library that every system has and this process has not loaded; then ends. */
 static void child(void)
 {
 	signal(SIGALRM, SIG_DFL);

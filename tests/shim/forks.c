@@ -2,8 +2,8 @@
 /*
  * forks.c - children of a process whose threads all read at the moment of the fork.
  *
- * fork(), _Fork() and vfork() take turns; each child of the first two reads too. Ends with the
- * number of children that did not end as they should.
+ * fork(), _Fork() and vfork() take turns; children of fork() and _Fork() read too. The exit status
+ * is the number of children that did not end as they should.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@ static int use_files(void)
 	return good ? 0 : 1;
 }
 
-/* No stdio: its locks are what a child of _Fork() may not take. */
+/* Reads without stdio, since a child of _Fork() may not take stdio's locks. */
 static int use_descriptors(void)
 {
 	char bytes[64];
@@ -52,7 +52,7 @@ static void *work(void *argument)
 
 int main(int argc, char **argv)
 {
-	/* vfork() may clobber a register. */
+	/* volatile: vfork() may clobber a variable that is in a register. */
 	volatile int rounds = argc > 1 ? atoi(argv[1]) : 100;
 	volatile int bad = 0;
 	pthread_t threads[THREAD_COUNT];

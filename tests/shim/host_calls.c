@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_calls.c - every wrapped function, in success and in failure, as a program would call it:
- * here what is done to descriptors, the rest in host_*.c.
+ * host_calls.c - calls every wrapped function, with success and with failure, as programs do: here
+ * the functions that take descriptors; host_*.c have the others.
  *
  * Prints each result and errno; calls.py compares the text with and without the preload. Built
- * plain, with 64-bit offsets and fortified, because each makes the compiler call other names; and
- * as a module, whose host_main() a load of a DataLoader calls.
+ * plain, with 64-bit offsets and fortified, since the compiler calls other names in each; and as a
+ * module, whose host_main() is called in a load of a DataLoader.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -63,7 +63,7 @@ static void opening(void)
 	SHOW(show_mode(fd));
 	SHOW(close(fd));
 	SHOW(open("made", O_RDWR | O_CREAT | O_EXCL, 0640));
-	/* A wrapper that forwards the mode for O_CREAT alone makes this file with a random one. */
+	/* A wrapper that passes on the mode only with O_CREAT would give the file a random one. */
 	SHOW((fd = open(".", O_TMPFILE | O_RDWR, 0604)) < 0);
 	SHOW(show_mode(fd));
 	close(fd);
@@ -95,7 +95,7 @@ static void opening(void)
 	SHOW(fd = host_openat64_2(AT_FDCWD, "data", O_RDONLY));
 	SHOW(close(fd));
 	SHOW(open_by_handle_at(-1, NULL, 0));
-	/* The kernel looks at the flags first: the path is nobody's to read. */
+	/* The kernel looks at the flags first, so that a wrapper may not read this invalid path. */
 	SHOW(open((const char *)8, O_TMPFILE | O_RDONLY, 0));
 	SHOW(open((const char *)8, O_RDONLY));
 }
@@ -115,7 +115,7 @@ static void copies_of_descriptors(void)
 	SHOW(fcntl(fd, F_DUPFD, 50));
 	SHOW(dup(fd) >= 0);
 	SHOW(pipe(pipes));
-	SHOW(dup2(pipes[0], 40));	/* 40 is no data file any more */
+	SHOW(dup2(pipes[0], 40));	/* descriptor 40 is no data file any more */
 	SHOW(write(pipes[1], "pipe", 4));
 	SHOW(poll(&(struct pollfd){.fd = pipes[0], .events = POLLIN}, 1, 5000));
 	SHOW(poll(&(struct pollfd){.fd = pipes[1], .events = POLLIN}, 1, 5));
@@ -259,7 +259,7 @@ static int child(void *argument)
 	_exit(argument ? 1 : 17);
 }
 
-/* Past the functions: the numbers that read are looked at, all others only passed on. */
+/* Calls by syscall(), whose wrapper looks at the numbers that read and passes all others on. */
 static void numbers(int fd)
 {
 	static char stack[65536];
@@ -283,7 +283,7 @@ static void numbers(int fd)
 	show_text(buffer);
 	SHOW(syscall(-1));
 	SHOW(syscall(SYS_getpid) == getpid());
-	SHOW(syscall(SYS_mmap, NULL, 4096L, 1L, 2L, (long)fd, 1L));	/* the sixth counts */
+	SHOW(syscall(SYS_mmap, NULL, 4096L, 1L, 2L, (long)fd, 1L));	/* fails by the sixth */
 	SHOW(syscall(SYS_mmap, NULL, 4096L, 1L, 2L, (long)fd, 0L) > 0);
 	fflush(NULL);
 	pid = syscall(SYS_clone, SIGCHLD, 0L, 0L, 0L, 0L);
@@ -291,12 +291,12 @@ static void numbers(int fd)
 		_exit(16);
 	SHOW(waitpid((pid_t)pid, &status, 0) == pid);
 	SHOW(status);
-	/* On a stack of its own: whoever pushed something before the call finds it gone. */
+	/* The child has a new stack, on which a wrapper finds nothing that it pushed before. */
 	SHOW(waitpid(clone(child, stack + sizeof(stack), SIGCHLD, NULL), &status, 0) > 0);
 	SHOW(status);
 }
 
-/* Twice from one call, on one stack. */
+/* vfork() returns twice from one call, on the same stack. */
 static void sharing_memory(void)
 {
 	int status = -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_calls.h - what the parts of the program share, and names that no header declares but that
- * programs are linked to.
+ * host_calls.h - what the parts of the program share, and declarations of functions that programs
+ * are linked to although no header declares them.
  *
- * asm labels: the compiler would otherwise replace some of them, or refuse their misuse.
+ * They have asm labels: the compiler would replace calls of some by others, or refuse wrong calls.
  */
 #pragma once
 
@@ -17,15 +17,15 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-extern volatile size_t seven;	/* unknown to the compiler: fortified calls stay calls */
+extern volatile size_t seven;	/* 7; not known to the compiler, which keeps fortified calls */
 
-/* 77 beforehand: a wrapper must leave errno alone on success too. */
+/* Shows a result and errno, which is 77 before: a wrapper must not change it on success either. */
 #define SHOW(expression) show(#expression, (errno = 77, (long long)(expression)))
 
 void show(const char *what, long long result);
 void show_text(const char *text);
 
-/* Shows how a child ends that does this: what libc ends a program for, it must still end it for. */
+/* Shows how a child ends that calls `act`: libc must still end it where it does without dlprof. */
 void host_fatal(void (*act)(void));
 
 void host_streams(void);
@@ -61,7 +61,7 @@ ssize_t host_getdelim(char **line, size_t *room, int delimiter, FILE *file)
 ssize_t host_getline(char **line, size_t *room, FILE *file) __asm__("getline");
 int host_fscanf(FILE *file, const char *format, ...) __asm__("fscanf");
 int host_vfscanf(FILE *file, const char *format, va_list values) __asm__("vfscanf");
-/* What headers make of fscanf depends on the C that is asked for; the last is of glibc 2.38. */
+/* Names that headers give to fscanf, by the version of C; the last one is of glibc 2.38. */
 int host_isoc99_fscanf(FILE *file, const char *format, ...) __asm__("__isoc99_fscanf");
 int host_isoc99_vfscanf(FILE *file, const char *format, va_list values)
 	__asm__("__isoc99_vfscanf");
@@ -106,7 +106,7 @@ static inline void host_overflow_stream(FILE *file)
 	host_fread_chk(small, sizeof(small), 1, 100, file);
 }
 
-/* The checked variants where they have nothing to object to. */
+/* Calls the checked variants of functions with arguments that pass the check. */
 static inline void host_checked(const char *path)
 {
 	FILE *file = fopen(path, "r");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_files.c - what is asked about files and folders, maps of them, and asynchronous reads. */
+/* host_files.c - calls that ask about files and folders, map files, or read asynchronously. */
 #include <aio.h>
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_stdio.c - streams; see host_calls.c. */
+/* host_stdio.c - calls of stdio's streams; see host_calls.c. */
 #include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static void content(void)
 	printf("sum %lx\n", sum);
 }
 
-/* What stdio does not find where it looks: NULs in lines, a part of an element, what was put back.
+/* Reads what is easily counted wrong: NULs in lines, a part of an element, and bytes put back.
  */
 static void odd_streams(void)
 {
@@ -108,7 +108,7 @@ static void odd_streams(void)
 	SHOW(fseek(file, -5, SEEK_END));
 	SHOW(ungetc('4', file));
 	SHOW(ungetc('2', file));
-	SHOW(fread(elements, 4, 3, file));	/* one and a half of 4 */
+	SHOW(fread(elements, 4, 3, file));	/* gets one and a half elements of 4 bytes */
 	show_text(elements);
 	SHOW(feof(file));
 	rewind(file);
@@ -167,7 +167,7 @@ void host_streams(void)
 	SHOW(fgets(buffer, (int)seven, file) == NULL);
 	SHOW(feof(file));
 	SHOW(getline(&line, &room, file));
-	SHOW(fread(buffer, 1, 0, NULL)); /* glibc looks at the size first */
+	SHOW(fread(buffer, 1, 0, NULL)); /* glibc looks at the size before the stream */
 	SHOW(fread(buffer, 1, seven, file));
 	SHOW((other = freopen("data", "r", file)) == file);
 	SHOW(fgetc(file));
@@ -177,7 +177,7 @@ void host_streams(void)
 	SHOW((file = fopen64("data", "rb")) != NULL);
 	SHOW(fileno(file) >= 0);
 	SHOW(fclose(file));
-	/* A preload that prints does so in the child, too, and is done when that has ended. */
+	/* A preload that prints would print in the child too, before pclose() returns. */
 	file = popen("exit 3", "w");
 	SHOW(pclose(file));
 	SHOW(fopen("absent", "r") == NULL);

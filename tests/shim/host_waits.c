@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_waits.c - what sleeps: polls, sockets, semaphores, conditions, timers; see host_calls.c. */
+/* host_waits.c - calls that may sleep: of polls, sockets, semaphores, timers; see host_calls.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -216,10 +216,10 @@ static void syncs(int in)
 
 static void ring(int number)
 {
-	errno = number + 10000;	/* what a careless handler does */
+	errno = number + 10000;	/* as a careless handler does */
 }
 
-/* Each of these is interrupted after 10 ms, and says so. */
+/* Makes calls that a signal interrupts after 10 ms, which they must report. */
 static void interrupted(int in)
 {
 	struct itimerval timer = {.it_value.tv_usec = 10000, .it_interval.tv_usec = 10000};

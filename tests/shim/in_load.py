@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls host_main() of the module argv[1] while a DataLoader loads a batch."""
+"""Calls host_main() of the module argv[1] in a load of a DataLoader."""
 import ctypes
 import sys
 

@@ -2,8 +2,8 @@
 /*
  * lanes.c - threads that load without a pause, so that they take each other's lanes.
  *
- * usage: lanes. Thread t of THREADS loads LOADS batches, numbered t * LOADS and on, of t + 1 reads
- * of "data" each. The first thread loads, too.
+ * usage: lanes. Thread t of THREADS loads LOADS batches, numbered from t * LOADS on, with t + 1
+ * reads of "data" each. The process's first thread is one of them.
  */
 #include <dlprof.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static void *load(void *number)
 	initstate_r((unsigned int)thread, memory, sizeof(memory), &state);
 	pthread_barrier_wait(&together);
 	for (int i = 0; i < LOADS; i++) {
-		/* In a load or out of one, so that who comes next finds another lane free. */
+		/* Gives up the core in or out of a load: the next thread finds another lane. */
 		if (random_r(&state, &chance) == 0 && chance & 1)
 			sched_yield();
 		dlprof_load_begin(thread * LOADS + i);

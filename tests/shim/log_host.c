@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_host.c - makes the library write a line, and says what of the program that changed.
+ * log_host.c - makes dlprof write a line to its log, and prints what that changed in the program.
  *
  * usage: log_host [pending]
  *
- * "pending": a SIGPIPE and a SIGXFSZ of its own wait in the thread, and must be there after it.
- * Prints "ok", or what is not as it was. The first mark begins the recording, with the handlers
- * and the limits of this program in force.
+ * "pending": a SIGPIPE and a SIGXFSZ are pending in the thread, and must be so after the line.
+ * Prints "ok", or what has changed. The first mark begins the recording, when the program has set
+ * its handlers and limits.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* musl.c - a program of the other C library: streams, threads, folders, and no error of ours. */
+/* musl.c - a program for musl with streams, threads and folders, which dlprof must not disturb. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /*
  * oldsymbols.c - a program that was linked before 2003: condition variables of GLIBC_2.2.5.
  *
- * Those are a pointer to something that libc allocates; taken for the newer kind, the waits write
- * past it. Ends with 0 if what lies behind is untouched and both kinds work side by side.
+ * Such a variable is only a pointer, to memory that libc allocates; functions of the newer kind
+ * would write past it. Status 0: nothing was written past it, and both kinds work side by side.
  */
 #include <pthread.h>
 #include <stdio.h>

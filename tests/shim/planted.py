@@ -178,7 +178,7 @@ def check_modes():
 
 
 def check_link():
-    """ld.so knows a link's path instead of the library's, which the shim then finds in /proc/self/maps."""
+    """The library preloaded by a link starts the drain beside itself, and not the one beside the link."""
     folder, others = t.scratch(), t.scratch()
     link = os.path.join(others, "libdlprof.so")
     os.symlink(copy(folder), link)

@@ -8,7 +8,7 @@ int fsync(int fd)
 	struct timespec begin, now;
 
 	(void)fd;
-	/* A sleep would be a wait of its own, as nanosleep() is wrapped. */
+	/* Does not sleep, since dlprof would record nanosleep() as another wait. */
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do
 		clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.c - a slow read below functions whose names are known, on two kinds of stacks. */
+/* stacks.c - slow reads on two kinds of stacks, called by functions whose names the test knows. */
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,9 +11,9 @@ static int file;
 
 __attribute__((noinline)) static int innermost(void)
 {
-	static char bytes[1 << 20];	/* long enough for a microsecond */
+	static char bytes[1 << 20];	/* to read it takes more than a microsecond */
 
-	/* The addition keeps the call from becoming a jump. */
+	/* The addition keeps the compiler from making the call a jump, which leaves no frame. */
 	return (int)pread(file, bytes, sizeof(bytes), 0) + 1;
 }
 
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	in_the_middle(1);
 	pthread_create(&thread, NULL, in_a_thread, NULL);
 	pthread_join(thread, NULL);
-	/* Until the drain has looked, which the test sees: it needs a process that lives. */
+	/* Waits until the test has seen that the drain read the stacks of this process. */
 	poll(&(struct pollfd){.fd = STDIN_FILENO, .events = POLLIN}, 1, -1);
 	return 0;
 }

@@ -6,8 +6,8 @@
  * makes the children, each of which opens "child-data" and ends with a status of its own.
  *        storms exit STATUS: what the children that exec() become.
  *
- * Prints what does not depend on the run: children that ended otherwise than they should, whether
- * any is left, and the descriptors and threads before and after.
+ * Prints only what is the same in each run: how many children ended with a wrong status, whether
+ * any is left, and the numbers of descriptors and threads before and after.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -68,7 +68,7 @@ static int entries(const char *path)
 	return count;
 }
 
-/* What a shell's or CPython's child does to its descriptors before exec(). */
+/* Changes descriptors as a shell's or CPython's child does before exec(). */
 static void change_descriptors(void)
 {
 	close(0);
@@ -111,7 +111,7 @@ static pid_t spawn(int status)
 	return posix_spawn(&pid, own_path, NULL, NULL, arguments, environ) ? -1 : pid;
 }
 
-/* The number that a vfork child has just used for a file, of which the parent knows nothing. */
+/* Reads a pipe that has the number which a vfork child has just used for a file. */
 static int read_pipe(void)
 {
 	struct iovec part = {(char[4]){0}, 4};
@@ -123,7 +123,7 @@ static int read_pipe(void)
 	return good;
 }
 
-/* One child that ends with `status`, in the `way`th way. Not inlined: vfork() returns twice. */
+/* Makes a child in way number `way`; it ends with `status`. noinline: vfork() returns twice. */
 __attribute__((noinline)) static pid_t make_child(int way, volatile int status)
 {
 	static char stack[STACK_BYTES] __attribute__((aligned(16)));
@@ -166,7 +166,7 @@ __attribute__((noinline)) static pid_t make_child(int way, volatile int status)
 }
 
 
-/* Those that exec() cost most: one in ten. */
+/* Returns a child's way; one in ten calls exec(), which takes the most time. */
 static int way_of(int number)
 {
 	return number % 10 == 9 ? 7 + number / 10 % 3 : number % 7;
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 		return 2;
 	pause_us = atol(argv[2]);
 	fds = entries("/proc/self/fd");
-	/* A slot of its own for this thread too, which vfork children then find in shared memory.
+	/* The main thread gets a slot too, which vfork children then share with it.
 	 */
 	if (!open_and_read("thread-data"))
 		return 2;

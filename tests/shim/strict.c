@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program in a sandbox that kills it for any system call but those of its own.
+ * A sandbox that kills a program for any system call but those that it is listed to make.
  *
  * usage: strict CALL,CALL,... [NAME=VALUE] PROGRAM ARGUMENT...
- *            becomes that program in there: the numbers of its calls, and a variable for it
+ *            runs PROGRAM in the sandbox. CALL: number of an allowed call; NAME: variable to set
  *        strict end|child|signal
- *            itself, with the calls for its end, and kill(); child: of one that records, a forked
- *            child that does not
+ *            enters the sandbox itself, with the calls that it needs to end, and kill(); child: it
+ *            records, and a forked child that does not record enters the sandbox
  */
 #include <dlprof.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ static void become(char *list, char **program)
 	_exit(127);
 }
 
-/* The parent records, and tells how its child ended. */
+/* Records, forks a child, and prints how that ended. */
 static int fork_child(void)
 {
 	int status;

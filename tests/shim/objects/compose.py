@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between two loads, torchvision's Compose is what torch.compile and inspect want: a function."""
+"""Outside of loads torchvision's Compose.__call__ is a function, as torch.compile and inspect need it."""
 import inspect
 import traceback
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets whose __getattr__ raises something else than AttributeError."""
+"""Datasets whose __getattr__ raises another exception than AttributeError."""
 from torch.utils.data import DataLoader, IterableDataset
 
 

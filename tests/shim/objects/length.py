@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a signal handler raises in a dataset's __len__ arrives, whoever asked for the length."""
+"""An exception that a signal handler raises in a dataset's __len__ reaches the program, whoever called __len__."""
 import os
 import signal
 
@@ -41,7 +41,7 @@ def train(dataset):
 
 
 signal.signal(signal.SIGUSR1, ring)
-Alarming.hit = 1  # with us the recorder's question, without us the sampler's
+Alarming.hit = 1  # at the first call of __len__: by dlprof's recorder, without dlprof by the sampler
 print(train(Alarming()))
 print(train(Endless()))
 print("end")

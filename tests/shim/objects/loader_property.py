@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loader whose `dataset` is a new object each time that it is asked for."""
+"""A loader whose property `dataset` returns a new object each time."""
 from torch.utils.data import DataLoader, Subset
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loaders that keep only the attributes that they know, or copies of them."""
+"""Loaders whose __setattr__ keeps only attributes that it knows, or keeps copies of the values."""
 import copy
 
 from torch.utils.data import DataLoader

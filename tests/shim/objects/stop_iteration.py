@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ends a stream: a generator's value, an exception of the program's own, its traceback."""
+"""The end of a stream reaches the program: a generator's value, or an exception with its traceback."""
 import traceback
 
 from torch.utils.data import DataLoader, IterableDataset

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* caller.c - an extension module: one image, `width` wide and 10 high, through whatever libjpeg it
- * has. */
+/* caller.c - an extension module that decodes one image, `width` wide and 10 high, by the libjpeg
+ * that it finds. */
 #include "fake.h"
 
 #include <errno.h>
 
 #ifdef TABLE
-/* Through a table of function pointers, as decoders are chosen by format. */
+/* Calls libjpeg by a table of function pointers, as programs do that choose a decoder by format. */
 static struct {
 	int (*header)(struct fake *info, int require);
 	int (*start)(struct fake *info);
@@ -38,14 +38,14 @@ int run(unsigned int width)
 	return jpeg_finish_decompress(&info) ? copy : -4;
 }
 
-/* A jump, not a call: the return address in the library is of whoever called this. */
+/* Jumps to the library, and does not call it: the return address there is in tail()'s caller. */
 unsigned int tail(struct fake *info, void *lines, unsigned int count)
 {
 	return jpeg_read_scanlines(info, lines, count);
 }
 
 #ifdef NESTED
-/* While ld.so loads this module, its constructor loads another and looks things up. */
+/* A constructor that, while ld.so loads this module, loads another one and calls dlsym(). */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda.c - names of CUDA, of which cuFileRead alone gets another answer than what was found. */
+/* cuda.c - functions of CUDA; dlprof replaces only cuFileRead in what dlsym() returns. */
 #include <stddef.h>
 #include <sys/types.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake.c - a libjpeg that decodes nothing: COPY tells which one answered. Width 0 is a corrupt
- * image, out of which it jumps, as libjpeg does.
+ * fake.c - a libjpeg that decodes nothing. COPY tells which copy of it was called. Width 0 is a
+ * corrupt image, which it leaves by longjmp(), as libjpeg does.
  */
 #include "fake.h"
 
@@ -44,10 +44,10 @@ int jpeg_finish_decompress(struct fake *info)
 	return !!info;
 }
 
-/* As much code as a decoder has at the least: modules with less are not searched for copies. */
+/* As much code as a decoder has at least: the drain searches no smaller modules for decoders. */
 __asm__(".pushsection .text\n\t.skip 40000\n\t.popsection");
 
-/* Of no interest to anybody. */
+/* A function that dlprof does not wrap. */
 int fake_copy(void)
 {
 	return COPY;
@@ -57,7 +57,7 @@ int fake_copy(void)
 #pragma GCC visibility pop
 #endif
 
-/* What a stripped copy can be told by. */
+/* Has a text by which the drain knows a copy of libjpeg without symbols. */
 const char *fake_notice(void);
 const char *fake_notice(void)
 {

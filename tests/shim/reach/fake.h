@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake.h - the head of libjpeg's decompression struct, and what the fake ones export. */
+/* fake.h - the head of libjpeg's decompression struct, and functions of the fake libjpeg. */
 #pragma once
 
 #include <setjmp.h>
 
 struct fake {
-	jmp_buf *back;		/* where libjpeg keeps its error manager */
+	jmp_buf *back;		/* at the place of libjpeg's error manager */
 	void *unused[4];
 	void *source;
 	unsigned int width;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.c - a caller of cuFile. */
+/* file.c - a module that calls cuFile. */
 #include <stddef.h>
 #include <sys/types.h>
 

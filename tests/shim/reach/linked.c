@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linked.c - a program that is linked to the library and exports nothing. */
+/* linked.c - a program that is linked to the fake libjpeg and exports nothing. */
 #include <stdio.h>
 
 #include "fake.h"

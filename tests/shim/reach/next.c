@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* next.c - takes the place of a libc function and finds the one behind it: by who asks. */
+/* next.c - replaces a libc function and finds libc's by RTLD_NEXT, which depends on the caller. */
 #include <dlfcn.h>
 #include <unistd.h>
 

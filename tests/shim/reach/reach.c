@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reach.c - one way in which a program gets at a decode library, and what comes of it.
+ * reach.c - finds and calls a decode library in one of the ways that programs have.
  *
- * usage: reach CASE, in the folder where the modules are. What it prints is the same with and
- * without the preload.
+ * usage: reach CASE, in the folder with the modules. Its output is the same with and without the
+ * preload.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -63,7 +63,7 @@ static void lazy(void)
 		printf("%d %d\n", run_a(100), run_b(100));
 }
 
-/* What the kernel says about the pages that ld.so made read-only. */
+/* Prints the rights of the pages that ld.so made read-only, by the kernel's list of maps. */
 static int show_relro(struct dl_phdr_info *info, size_t size, void *data)
 {
 	char line[512], rights[8];
@@ -136,7 +136,7 @@ static void special(void)
 	printf("RTLD_NEXT: %d\n", dlsym(RTLD_NEXT, "jpeg_read_header") != NULL);
 	handle = load("./next.so", RTLD_NOW);
 	printf("from a module: %d\n", ((pid_t(*)(void))dlsym(handle, "getppid"))() == -getppid());
-	/* Of these there is nothing to know. */
+	/* dlsym() returns the functions of this module themselves. */
 	handle = load("./cuda.so", RTLD_NOW);
 	for (int i = 0; i < 3; i++) {
 		static const char *const names[] = {"cuFileDriverOpen", "nvmlInit_v2",
@@ -161,7 +161,7 @@ static void errors(void)
 	printf("%d", dlsym(handle, "jpeg_read_header") != NULL);
 	error = dlerror();
 	printf(" %s\n", error ? error : "no error");
-	/* An error stays until it is asked for, whatever is found meanwhile. */
+	/* An error stays until dlerror() is called, whatever lookups succeed meanwhile. */
 	dlopen("./nothing.so", RTLD_NOW);
 	printf("%d ", run_of(load("./caller_a.so", RTLD_NOW))(100));
 	error = dlerror();
@@ -220,7 +220,7 @@ static void corrupt(void)
 	printf("%d %d\n", failed, run_a(100));
 }
 
-/* What ld.so binds in a call that leaves by a jump is seen from the next load on. */
+/* A slot that ld.so bound in a call which left by longjmp() is observed from the next load on. */
 static void corrupt_lazy(void)
 {
 	int (*run_a)(unsigned int) = run_of(load("./caller_a_lazy.so", RTLD_LAZY));
@@ -234,7 +234,7 @@ static void corrupt_lazy(void)
 	printf("%d %d\n", first, run_a(100));
 }
 
-/* Far below where the jump left from, so that its frame seems to be around this one. */
+/* Uses much stack: the frame that longjmp() left then seems to be one of this call's callers. */
 __attribute__((noinline)) static int run_deep(int (*run_a)(unsigned int))
 {
 	volatile char space[9000];
@@ -261,7 +261,7 @@ static void coroutine(void)
 	first = run_coroutine(0);
 }
 
-/* Its stack is below the coroutine's, which is gone when the second image comes. */
+/* Decodes a corrupt image in a coroutine, unmaps its stack above this one, and decodes another. */
 static void *around_coroutine(void *stack)
 {
 	getcontext(&inside);
@@ -310,7 +310,7 @@ static void *look_up(void *first)
 	return NULL;
 }
 
-/* Meanwhile others load, relocate, use and unload. */
+/* Loads, calls and unloads a module again and again, while other threads do the same. */
 static void *reload(void *path)
 {
 	for (int i = 0; i < RELOADS * 5; i++) {
@@ -348,7 +348,7 @@ static void reopen(void)
 
 		printf("%d ", run_of(handle)(100));
 		dlclose(handle);
-		/* Something else may now lie there. */
+		/* Another module may now lie at the same place. */
 		handle = load(i % 2 ? "./caller_b.so" : "./lib_b.so", RTLD_NOW);
 		printf("%d\n", i % 2 ? run_of(handle)(100) : 0);
 		dlclose(handle);
@@ -365,7 +365,7 @@ static void many(void)
 	}
 }
 
-/* Who is in another namespace keeps its library, whatever else comes and goes. */
+/* A module in another namespace of ld.so keeps its library, whatever is loaded and unloaded. */
 static void crowded(void)
 {
 	void *other = dlmopen(LM_ID_NEWLM, "./caller_a.so", RTLD_NOW);
@@ -417,7 +417,7 @@ static void sealed(void)
 	printf("%d\n", load_and_run("./caller_b.so", RTLD_NOW));
 }
 
-/* Recording goes on in the child as in its parent, which is not at all if nothing activates it. */
+/* The child of a process records if its parent does. */
 static void forked(void)
 {
 	int (*run_a)(unsigned int) = run_of(load("./caller_a.so", RTLD_NOW));
@@ -436,7 +436,7 @@ static void forked(void)
 static const struct {
 	const char *name;
 	void (*act)(void);
-	const char *module;	/* instead: load and run it */
+	const char *module;	/* if `act` is NULL: the module to load and run */
 } cases[] = {
 	{"local", local, NULL},
 	{"lazy", lazy, NULL},
@@ -478,7 +478,7 @@ int main(int argc, char **argv)
 			cases[i].act();
 		else
 			printf("%d\n", load_and_run(cases[i].module, RTLD_NOW));
-		/* So that the drain sees what is loaded. */
+		/* Lives on, so that the drain can look at the loaded modules. */
 		if (getenv("REACH_LINGER_S"))
 			sleep((unsigned int)atoi(getenv("REACH_LINGER_S")));
 		return 0;
