@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cufile.c - a fake libcufile, without a GPU: each of its reads reports the bytes that were asked for. */
+/* cufile.c - a fake libcufile: each of its reads reports all bytes that were asked for. */
 #include <stddef.h>
 #include <string.h>
 #include <sys/types.h>

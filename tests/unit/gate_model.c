@@ -28,7 +28,7 @@ double gate_model_normal(void)
 	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
 }
 
-/* Of mean 1. */
+/* Draws a lognormal number of mean 1 and standard deviation `spread`. */
 static double lognormal(double spread)
 {
 	double sigma = sqrt(log1p(spread * spread));
@@ -63,7 +63,7 @@ static double next_load(struct loads *loads)
 	return factor;
 }
 
-/* When the consumer is, and the series that it makes. */
+/* The simulated time, ms, and the series of batches until then. */
 struct clock {
 	double now;
 	struct batch_series series;
@@ -75,7 +75,7 @@ static void check(int r)
 		abort();
 }
 
-/* In order, window p W; workers begin anew. */
+/* Adds an epoch, of batches in order and a window of p W; its workers are new ones. */
 static void add_epoch(struct clock *clock, struct loads *loads, double load, int32_t epoch,
 		      size_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hammer.c - the rings and the table of descriptors under as many threads as there will be.
+ * hammer.c - tests the rings and the table of descriptors with a thread for each slot of a segment.
  *
  * Not a Criterion test: it is built with ThreadSanitizer too, which does not live with Criterion's
  * processes. Each part checks what it wrote; the sanitizers check how. TEST_KILLS: how many
@@ -39,7 +39,7 @@ void hammer_demand(bool fine, const char *what)
 	abort();
 }
 
-/* Each thread numbers its records; all fields of one follow from its number. */
+/* Returns record `number` of a thread, from which all its fields follow. */
 static struct dlprof_event record(uint32_t tid, uint32_t number)
 {
 	struct dlprof_event event = {
@@ -78,8 +78,8 @@ static void *produce(void *argument)
 }
 
 /*
- * As the drain does, but in this process, where ThreadSanitizer sees both sides. Whose the slot is
- * is asked after its head: nobody had it before the first record.
+ * Reads a slot as the drain does, but in this process, where ThreadSanitizer sees both sides. Reads
+ * the slot's owner after its head, since a slot without records may have no owner yet.
  */
 static uint64_t consume(struct dlprof_slot *slot, const _Atomic uint32_t *owner, uint32_t *next)
 {
@@ -128,7 +128,7 @@ static void hammer_rings(void *(*read)(void *argument))
 	pthread_t threads[DLPROF_SLOT_COUNT], reader;
 	uint64_t pushed[DLPROF_SLOT_COUNT] = {0}, taken = 0, lost = 0, sum = 0;
 
-	/* Rings of their own, in a segment of its own. */
+	/* The threads get rings in a new segment. */
 	thread_begin_life();
 	hammer_demand(segment_open(folder, 0, -1, -1) == 0, "a segment");
 	atomic_store(&done, false);
@@ -149,7 +149,7 @@ static void hammer_rings(void *(*read)(void *argument))
 	hammer_demand(taken + lost == sum, "every record was taken or counted as lost");
 }
 
-/* Counts in memory that outlives it what it has recorded, until it is killed. */
+/* Records until the process is killed. *told, which the parent shares: number of records. */
 static void produce_until_killed(struct thread *thread, _Atomic uint32_t *told)
 {
 	for (uint32_t i = 0;; i++) {
@@ -160,7 +160,7 @@ static void produce_until_killed(struct thread *thread, _Atomic uint32_t *told)
 	}
 }
 
-/* SIGKILL at any moment: what it had recorded is there and whole, but for what it was writing. */
+/* Kills processes at any moment: all their records are whole, except the one being written. */
 static void hammer_kill(void)
 {
 	_Atomic uint32_t *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
@@ -183,7 +183,7 @@ static void hammer_kill(void)
 		pid_t pid;
 
 		atomic_store(told, 0);
-		/* As a thread that gets the slot of one before. */
+		/* As when a thread gets the slot of a thread that has ended. */
 		thread_reset(thread, thread->slot, thread->tid);
 		pid = fork();
 		if (pid == 0)
@@ -201,7 +201,7 @@ static void hammer_kill(void)
 	printf("%d killed, %llu records\n", count, (unsigned long long)sum);
 }
 
-/* All threads at the same few numbers, and at both sides of a page of the table. */
+/* All threads use the same few descriptors, at both sides of a boundary of the table's pages. */
 static void *use_table(void *argument)
 {
 	unsigned int seed = (unsigned int)(uintptr_t)argument;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* next_door.c - a library that has functions of libc's names: two as any, and three oddly. */
+/* next_door.c - a library with names of libc's: two plain functions, and three special cases. */
 int next_door(void);
 int readahead(void);
 int dup3(void);
 
-/* So that the test needs this library. */
+/* The test calls this function, so that it is linked to this library. */
 int next_door(void)
 {
 	return 1;
@@ -20,7 +20,7 @@ int dup3(void)
 	return 3;
 }
 
-/* In an old version only. */
+/* A function that exists in an old version only. */
 __asm__(".symver old_creat64, creat64@DOOR_1");
 int old_creat64(void);
 int old_creat64(void)
@@ -28,10 +28,10 @@ int old_creat64(void)
 	return 4;
 }
 
-/* Data. */
+/* Data with the name of a function. */
 int scandir = 5;
 
-/* Found by calling another. */
+/* What ld.so finds as lstat64() by calling choose(). */
 static int chosen(void)
 {
 	return 6;

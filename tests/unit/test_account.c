@@ -18,7 +18,7 @@ static void begin(int32_t workers)
 	account = ACCOUNT_EMPTY;
 }
 
-/* handover_ms < 0: not known. */
+/* Adds a batch whose step takes 100 ms. handover_ms < 0: not known. */
 static void add(int32_t epoch, int32_t batch, int64_t wait_ms, int64_t handover_ms)
 {
 	struct batch_row row = BATCH_ROW_UNKNOWN;
@@ -61,7 +61,7 @@ static void expect_all(double not_ready_ms, double receiving_ms, double sampling
 	cr_expect_float_eq(account.time_ns, account.wait_ns + account.step_ns, 10);
 }
 
-/* Sampling was not seen. */
+/* Checks the parts of an account in which choosing samples is unknown. */
 static void expect_parts(double not_ready_ms, double receiving_ms, double start_ms, double end_ms)
 {
 	cr_expect(isnan(account.part_ns[ACCOUNT_SAMPLING]));
@@ -70,7 +70,7 @@ static void expect_parts(double not_ready_ms, double receiving_ms, double start_
 	expect_all(not_ready_ms, receiving_ms, 0, start_ms, end_ms);
 }
 
-/* sample_ms < 0: not seen. */
+/* Adds a batch of epoch 0 with the time of choosing samples in its wait. sample_ms < 0: unknown. */
 static void add_sampled(int32_t batch, int64_t wait_ms, int64_t handover_ms, int64_t sample_ms)
 {
 	struct batch_row row = BATCH_ROW_UNKNOWN;
@@ -83,7 +83,7 @@ static void add_sampled(int32_t batch, int64_t wait_ms, int64_t handover_ms, int
 	cr_assert_eq(series_append(&series, &row), 0);
 }
 
-/* With workers it comes when the batch is in hand; those of the first two are the epoch's start. */
+/* With workers samples are chosen after a batch was received; two batches are the epoch's start. */
 Test(account, sampling_is_no_receiving)
 {
 	begin(2);
@@ -91,9 +91,9 @@ Test(account, sampling_is_no_receiving)
 	add_sampled(1, 50, 40, 30);
 	add_sampled(2, 50, 40, 30);
 	add_sampled(3, 20, 20, 15);
-	add_sampled(4, 20, 5, 10);  /* of another that came first */
-	add_sampled(5, 10, 5, -1);  /* not seen: it stays where it was */
-	add_sampled(6, 10, 10, 50); /* two clocks */
+	add_sampled(4, 20, 5, 10);  /* for another batch that came first */
+	add_sampled(5, 10, 5, -1);  /* unknown: all is receiving */
+	add_sampled(6, 10, 10, 50); /* longer by another clock */
 	account_of_loader(&series, false, 10e6, &account);
 	expect_all(10 + 10 + 5, 10 + 5 + 5, 30 + 15 + 10 + 10, 50, 0);
 	series_done(&series);
@@ -109,7 +109,7 @@ Test(account, without_workers_what_is_not_sampling_is_the_load)
 	series_done(&series);
 }
 
-/* Of two loaders of a thread one's sampler is seen. */
+/* A thread has two loaders; `seen` of them have a known time of choosing samples. */
 Test(account, sampling_is_known_if_it_is_of_one_loader)
 {
 	const struct account_span span = {1000 * MS, 5000 * MS};
@@ -134,7 +134,7 @@ Test(account, sampling_is_known_if_it_is_of_one_loader)
 	}
 }
 
-/* Two epochs of four batches; the waits of the first two of each are its start. */
+/* Adds two epochs of four batches; the waits of an epoch's first two batches are its start. */
 static void add_two_epochs(void)
 {
 	for (int32_t epoch = 0; epoch < 2; epoch++) {
@@ -152,7 +152,7 @@ Test(account, every_wait_is_in_one_part)
 	add_epoch(0, -1, 40, -1, 7);
 	add_epoch(1, -1, 30, -1, 9);
 	account_of_loader(&series, false, 10e6, &account);
-	/* Not the first batch and what came before it, nor the end after the last step. */
+	/* Without the wait for the very first batch, and without the end after the last step. */
 	expect_parts(60, 50, 20 + 300 + 20 + 30, 7);
 	cr_expect_float_eq(account.step_ns, 800e6, 1);
 	cr_expect_float_eq(account.startup_ns, 340e6, 10);
@@ -171,7 +171,7 @@ Test(account, without_workers_loading_is_what_is_waited_for)
 	series_done(&series);
 }
 
-/* The waits count, but nobody knows which part they are. */
+/* The waits count, but their parts are unknown. */
 Test(account, of_unknown_readiness_the_parts_are_unknown)
 {
 	begin(2);
@@ -185,7 +185,7 @@ Test(account, of_unknown_readiness_the_parts_are_unknown)
 	series_done(&series);
 }
 
-/* Validation between the epochs, whose loader is not followed: a step as any other. */
+/* A validation between the epochs, whose loader dlprof does not follow, counts as step. */
 Test(account, of_a_thread_the_rest_of_its_time_is_step)
 {
 	const struct account_span span = {1000 * MS, 5000 * MS};
@@ -204,7 +204,7 @@ Test(account, of_a_thread_the_rest_of_its_time_is_step)
 	series_done(&series);
 }
 
-/* The other one was asked first: all waits for this one are inside, also its first. */
+/* All waits for the loader that begins second count, also its first wait. */
 Test(account, of_two_loaders_each_wait_counts_once)
 {
 	const struct account_span span = {1000 * MS, 5000 * MS};
@@ -219,13 +219,13 @@ Test(account, of_two_loaders_each_wait_counts_once)
 	account_add(&account, &series, false, 10e6, &span);
 	cr_assert_eq(account_close(&account, &span), 0);
 	expect_parts(120, 100, 2 * 370 + 300, 14);
-	/* Both iterators were made before. */
+	/* Both iterators were made before the first batch came: they are start-up. */
 	cr_expect_float_eq(account.startup_ns, (300 + 40 + 40) * 1e6, 10);
 	cr_expect_float_eq(account.time_ns, 4000e6, 1);
 	series_done(&series);
 }
 
-/* A loop that was left after next(): no step came after it. */
+/* A loop that is left after next() has no step after its last wait. */
 Test(account, after_the_last_step_nothing_counts)
 {
 	const struct account_span span = {1000 * MS, 5000 * MS};
@@ -255,7 +255,7 @@ Test(account, waits_that_do_not_fit_are_no_account)
 	series_done(&series);
 }
 
-/* The second epoch alone: its start is no start-up. */
+/* A part of a run, its second epoch: the epoch's start is no start-up. */
 Test(account, a_part_of_a_run_has_no_start_up)
 {
 	begin(2);
@@ -270,7 +270,7 @@ Test(account, a_part_of_a_run_has_no_start_up)
 	series_done(&series);
 }
 
-/* Half of each wait the GPU was busy; of one batch nothing is known. */
+/* The GPU is busy in half of each wait; of one batch its idle time is unknown. */
 Test(account, by_the_gpus_clock_a_part_is_its_idle_time)
 {
 	begin(2);

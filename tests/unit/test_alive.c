@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_alive.c - a process is believed dead only on its own evidence, and one that cannot be told
- * from another is asked nothing.
+ * test_alive.c - a process counts as dead only if its own traces show it, and a process that cannot
+ * be told from another one is asked nothing.
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static struct alive alive;
 static int fd = -1;
 static pid_t child;
 
-/* A header as a process of ours would have it, that has begun and does nothing. */
+/* Starts a child that does nothing, and makes the header that its segment would have. */
 static void set_up(void)
 {
 	char path[] = "/tmp/test-of-dlprof-XXXXXX";
@@ -70,7 +70,7 @@ Test(alive, one_of_ours_lives_until_it_ends)
 	alive_begin(&alive, &header, fd);
 	cr_expect(alive_now(&alive, false));
 	cr_expect_eq(alive_number(&alive), child);
-	header.ended_ns = 1;	/* it still writes its last records */
+	header.ended_ns = 1;	/* the process is still writing its last records */
 	cr_expect(alive_now(&alive, true));
 	end_child();
 	cr_expect(!alive_now(&alive, false));
@@ -125,7 +125,7 @@ Test(alive, nor_does_one_that_no_proc_has_shown)
 	cr_expect_eq(alive_number(&alive), 0);
 }
 
-/* Another descriptor of the file, with the lock. */
+/* Opens the file once more and locks it; returns the descriptor. */
 static int lock_file(void)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -139,7 +139,7 @@ static int lock_file(void)
 	return other;
 }
 
-/* Whoever reads its memory as it ends keeps its mappings, and with them the lock. */
+/* A program that reads a process's memory at its end keeps its mappings, and so its lock. */
 Test(alive, one_that_is_gone_is_dead_though_its_lock_is_held)
 {
 	int other = lock_file();
@@ -198,7 +198,7 @@ Test(alive, how_one_ended_is_known_until_its_parent_asks)
 	cr_expect_eq(alive_exit_status(&alive), SIGKILL);
 	cr_assert_eq(waitpid(child, NULL, 0), child);
 	child = 0;
-	/* Linux 6.15 still knows then. */
+	/* From Linux 6.15 on the status can be read even after waitpid(). */
 	status = alive_exit_status(&alive);
 	cr_expect(status == SIGKILL || status == -1, "%d", status);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interval of a run's ratio, against many runs of the model. */
+/* Tests the confidence interval of a run's stall ratio against many runs of the model. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -24,8 +24,8 @@ Test(boot, covers_the_ratio_and_is_the_same_every_time)
 }
 
 /*
- * 95 % intervals of 200 runs against the ratio of a very long one: of 300 batches .92 hold it
- * (analysis/README.md).
+ * 95 % intervals of 200 runs, against the ratio of a very long run: of runs of 300 batches .92 hold
+ * that ratio (analysis/README.md).
  */
 Test(boot, coverage)
 {

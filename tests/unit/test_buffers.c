@@ -40,7 +40,7 @@ Test(buffers, an_empty_pool_says_so_and_gets_over_it)
 	cr_expect_eq(held_count, SOFT);
 	cr_expect_eq(buffers_out(), SOFT);
 	cr_expect_null(buffers_request());
-	/* CUPTI counts those itself. */
+	/* CUPTI itself counts records that it drops for want of a buffer. */
 	cr_expect_eq(buffers_dropped(), 0);
 	for (size_t i = 0; i < held_count; i++)
 		cr_expect(held[i][0] == (uint8_t)i && held[i][BUFFER_BYTES - 1] == (uint8_t)i);
@@ -52,7 +52,7 @@ Test(buffers, an_empty_pool_says_so_and_gets_over_it)
 	cr_expect_eq(buffers_request(), held[7]);
 }
 
-/* A CUPTI that breaks without one always gets one, and what that costs is counted. */
+/* A CUPTI that crashes without a buffer always gets one; records lost by that are counted. */
 Test(buffers, never_none_where_that_would_be_the_end)
 {
 	size_t size;
@@ -70,7 +70,7 @@ Test(buffers, never_none_where_that_would_be_the_end)
 		cr_expect_null(buffers_take(&size), "what all wrote into is not read");
 	}
 	cr_expect_eq(buffers_dropped(), 100 * (BUFFER_BYTES / RECORD));
-	/* One that nobody has read yet makes room, rather than the sink. */
+	/* A delivered buffer that nobody has read yet is given again, rather than the sink. */
 	buffers_complete(held[3], 10 * RECORD, 0);
 	cr_expect_eq(buffers_request(), held[3]);
 	cr_expect_eq(buffers_dropped(), 100 * (BUFFER_BYTES / RECORD) + 11);
@@ -89,12 +89,12 @@ Test(buffers, a_size_that_cannot_be_is_nothing)
 	cr_expect_not(buffers_is_ours((uint8_t *)&size));
 }
 
-/* Against a list of what is where, in the order in which they were requested. */
+/* The random test's list of requests: in their order, and where each buffer is. */
 enum { WITH_CUPTI, DONE, READING, GONE };
 
 struct request {
 	uint8_t *buffer;
-	uint64_t after_ns, before_ns; /* when it was */
+	uint64_t after_ns, before_ns; /* times between which it was made */
 	int where;
 	size_t size;
 };
@@ -102,7 +102,7 @@ struct request {
 static struct request requests[20000];
 static size_t first, last;
 
-/* The oldest that is there, or of those about a random one. */
+/* Finds a request whose buffer is at `where`: the oldest, or one that follows a random place. */
 static struct request *pick(int where, bool oldest)
 {
 	size_t begin = oldest || first == last ? first : first + (size_t)rand() % (last - first);
@@ -178,7 +178,7 @@ Test(buffers, random_uses_agree_with_a_list)
 	cr_expect_gt(last, 1000);
 }
 
-/* One that does not come back makes a gap of its own time; if it does, it is read all the same. */
+/* A buffer that stays away makes a gap of its time; if it comes back later it is still read. */
 Test(buffers, lost_ones_hold_nobody_up)
 {
 	uint64_t begin_ns, end_ns, before_ns = clock_now_ns();
@@ -203,7 +203,7 @@ Test(buffers, lost_ones_hold_nobody_up)
 	buffers_free(lost, 0);
 }
 
-/* A mark is of what CUPTI has, and goes with the next request. */
+/* A mark is for buffers that CUPTI has, and ends with a buffer's next request. */
 Test(buffers, what_cupti_has_can_be_marked)
 {
 	uint64_t begin_ns, end_ns;
@@ -243,8 +243,8 @@ static void *request_one(void *unused)
 }
 
 /*
- * What a lost one holds ran before the end of what its thread launched next, though that thread may
- * have requested the next buffer long before, and says nothing of the buffers of another.
+ * The operations of a lost buffer ran before those ended that its thread launched next, though the
+ * thread may have requested the next buffer long before. Buffers of other threads tell nothing.
  */
 Test(buffers, what_was_lost_ran_before_what_its_thread_launched_next)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Causes, and what follows from them. */
+/* Tests the causes that are found in runs of the model, and the advice for them. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -21,8 +21,8 @@ static void expect(const struct model *m, enum cause cause, enum advice_id advic
 	series_done(&series);
 }
 /*
- * Epochs whose iterators take 2 s to make, `sample_ms` of which choose samples (NAN: unknown). By
- * stack samples it is at least the share `sampled`.
+ * Diagnoses epochs whose iterators take 2 s to make. sample_ms: time of choosing samples in that;
+ * NAN: unknown. sampled: the least share of it by samples of stacks.
  */
 static int starts = 6;
 
@@ -56,7 +56,7 @@ static void diagnose_starts(float sample_ms)
 	diagnose_starts_by(sample_ms, NAN);
 }
 
-/* A sampler may list an epoch's samples in __iter__(), of which there is no record. */
+/* A sampler may choose an epoch's samples in __iter__(), which is not recorded: stacks tell. */
 Test(cause, samples_that_are_chosen_in_iter)
 {
 	diagnose_starts_by(0, 0.8);
@@ -161,13 +161,13 @@ Test(cause, each_of_them)
 	cr_assert_eq(diagnosis.whatif.use_workers, diagnosis.whatif.needed_workers);
 	cr_assert_eq(diagnosis.whatif.needed_workers, 2);
 
-	/* A new iterator for each batch would start all workers anew each time. */
+	/* With one batch an epoch, workers would be started anew for each batch. */
 	m.epochs = 200;
 	m.batches = 1;
 	expect(&m, CAUSE_SINGLE_PROCESS, ADVICE_INSPECT_LOADS);
 }
 
-/* What is slow together is not what waits behind one slow sample. */
+/* Loads that are slow together have another cause than batches that wait behind one slow load. */
 Test(cause, intermittent)
 {
 	struct model m = HEALTHY;
@@ -193,7 +193,7 @@ Test(cause, a_slow_worker_needs_all_three)
 	series_done(&series);
 	m.load = 800;
 	m.spread = 0;
-	m.slow_factor = 0; /* in step, all stalls are on one worker; none is slow */
+	m.slow_factor = 0; /* all stalls fall on one worker, though no worker is slow */
 	model_diagnose(&m);
 	cr_assert_eq(diagnosis.slow.worker, -1);
 	cr_assert_eq(diagnosis.wait.batches, 4);
@@ -275,7 +275,7 @@ static void give(enum cause cause)
 	cr_assert_eq(advice_give(&series, &finding, &(struct cause_input){0}, &diagnosis), 0);
 }
 
-/* The replay has the last word: what it prices at nothing is not recommended. */
+/* No step is recommended from which the replay predicts no gain. */
 Test(advice, recommends_nothing_that_brings_nothing)
 {
 	double *gain = diagnosis.whatif.gain;
@@ -287,7 +287,7 @@ Test(advice, recommends_nothing_that_brings_nothing)
 	model_diagnose(&m);
 	gain[WHATIF_LOAD_HALF] = 0.01;
 	gain[WHATIF_MORE_WORKERS] = gain[WHATIF_PREFETCH_X4] = gain[WHATIF_IN_ORDER_FALSE] = 0;
-	/* Then what to look at, which the account bounds. */
+	/* Then the advice is what to look at; the account limits its gain. */
 	give(CAUSE_CPU_CONTENTION);
 	cr_expect_eq(diagnosis.advice.count, 1);
 	cr_expect_eq(first->id, ADVICE_INSPECT_LOADS);
@@ -305,7 +305,7 @@ Test(advice, recommends_nothing_that_brings_nothing)
 	series_done(&series);
 }
 
-/* More workers may bring nothing if they share what loads wait for. What is sure goes first. */
+/* More workers may gain nothing if loads wait for something shared: a sure gain goes first. */
 Test(advice, puts_what_surely_helps_before_what_may_bring_nothing)
 {
 	struct whatif *w = &diagnosis.whatif;
@@ -324,14 +324,14 @@ Test(advice, puts_what_surely_helps_before_what_may_bring_nothing)
 			w->batches_per_s[WHATIF_BASELINE] * (is_sure ? 1.2 : 1);
 		w->low_per_s[WHATIF_PREFETCH_X4] = 1.2 * w->batches_per_s[WHATIF_BASELINE];
 		give(CAUSE_PERIODIC_SLOW_LOAD);
-		/* The first one is bounded by the account. */
+		/* steps[0] is one whose gain the account limits. */
 		cr_expect_eq(steps[2 - is_sure].id, ADVICE_MORE_LOADER_CAPACITY);
 		cr_expect_eq(steps[1 + is_sure].id, ADVICE_PREFETCH_OR_IN_ORDER_FALSE);
 	}
 	series_done(&series);
 }
 
-/* The loads' own threads hardly work, but others of their workers may. */
+/* The threads that load hardly use the CPU, but other threads of the workers may. */
 Test(advice, counts_the_cpu_time_of_a_workers_other_threads)
 {
 	struct model m = HEALTHY;
@@ -376,7 +376,7 @@ Test(advice, bounds_one_thread_a_worker_by_the_cpu_time_of_its_own_thread)
 	}
 }
 
-/* Persistent workers save no more than starting and ending epochs takes. */
+/* Persistent workers gain no more than the time in which epochs start and end. */
 Test(advice, bounds_persistent_workers_by_the_starts)
 {
 	const struct advice *first = &diagnosis.advice.steps[0];
@@ -397,7 +397,7 @@ Test(advice, bounds_persistent_workers_by_the_starts)
 	series_done(&series);
 }
 
-/* Loads wait for cores for a third of their time; others take a fifth or half of the cores. */
+/* Loads wait for cores 30 % of their time; other programs take a fifth or half of the cores. */
 Test(advice, offers_cores_of_its_own_where_other_programs_take_many)
 {
 	const struct load_facts facts = {.load_ns = 1e9};
@@ -421,7 +421,7 @@ Test(advice, offers_cores_of_its_own_where_other_programs_take_many)
 	}
 }
 
-/* The step that is about a part of the loads. */
+/* Returns the recommended step that is about a part of the loads; ADVICE_NONE: there is none. */
 static enum advice_id part(const struct model *m, struct load_times loads)
 {
 	enum advice_id id = ADVICE_NONE;
@@ -446,7 +446,7 @@ static enum advice_id part(const struct model *m, struct load_times loads)
 	return id;
 }
 
-/* What most of a load is becomes a step, where loads are what is short. */
+/* The largest part of a load becomes a step, if loads limit the training. */
 Test(advice, says_which_part_of_a_load_to_begin_with)
 {
 	struct model m = HEALTHY;

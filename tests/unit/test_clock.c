@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPU's counter as a clock for lengths of time, against the kernel's. */
+/* Tests lengths of time by the CPU's counter against the kernel's clock. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
@@ -27,7 +27,7 @@ static bool is_trusted(void)
 	       strcmp(name, "hyperv_clocksource_tsc_page\n") == 0;
 }
 
-/* Both clocks at one moment: the try that took least, for the CPU may be somebody else's. */
+/* Reads both clocks at once: takes the shortest of 20 tries, since others may take the CPU. */
 static void look(uint64_t *ticks, uint64_t *ns)
 {
 	uint64_t best = UINT64_MAX;
@@ -43,7 +43,7 @@ static void look(uint64_t *ticks, uint64_t *ns)
 	}
 }
 
-/* Relative difference between the two lengths of 200 ms. */
+/* Returns the relative difference between the two clocks' lengths of 200 ms. */
 static double error_over_200_ms(void)
 {
 	uint64_t ticks[2], ns[2];
@@ -77,8 +77,8 @@ Test(clock, refining_is_for_later)
 {
 	int same = 0;
 
-	/* Half of what was measured is not measured better by as much again; of many tries some,
-	 * for the CPU may be somebody else's in between. */
+	/* clock_refine() right after clock_begin() changes nothing, since it has no longer time to
+	 * go by. In some of many tries: other programs may take the CPU in between. */
 	for (int i = 0; i < 20; i++) {
 		uint64_t scale;
 

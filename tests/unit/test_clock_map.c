@@ -35,7 +35,7 @@ Test(clock_map, an_even_clock)
 		cr_expect_not(clock_map_add(&map, (10 + i) * S, REAL + i * S));
 	expect(REAL + 998 * S + 123, 1008 * S + 123);
 	expect(REAL + 800 * S + 500 * MS, 810 * S + 500 * MS);
-	/* Older than all that is kept. */
+	/* This time is older than all pairs that are kept. */
 	expect(REAL + 500 * S, 510 * S);
 	cr_expect(clock_map_rate(&map) > 0.9999 && clock_map_rate(&map) < 1.0001);
 }
@@ -66,7 +66,7 @@ static void jump(int64_t seconds)
 	clock_map_add(&map, 10 * S, REAL);
 	clock_map_add(&map, 11 * S, REAL + 1 * S);
 	clock_map_add(&map, 12 * S, REAL + 2 * S);
-	/* It is set at 12.5. */
+	/* The clock is set at 12.5 s. */
 	cr_expect_not(clock_map_fits(&map, 13 * S, after + 3 * S));
 	cr_expect(clock_map_add(&map, 13 * S, after + 3 * S));
 	cr_expect_not(clock_map_add(&map, 13 * S + 20 * MS, after + 3 * S + 20 * MS));
@@ -93,7 +93,7 @@ Test(clock_map, set_back)
 
 Test(clock_map, ticks_of_somebody_else)
 {
-	/* 2.1 ticks a nanosecond since long ago, from 12.5 on. */
+	/* From 12.5 s on CUPTI gives another client's ticks, 2.1 a nanosecond. */
 	const uint64_t ticks = 5000 * S;
 
 	clock_map_add(&map, 11 * S, REAL + 1 * S);
@@ -105,16 +105,16 @@ Test(clock_map, ticks_of_somebody_else)
 	cr_expect(clock_map_rate(&map) > 2.09 && clock_map_rate(&map) < 2.11);
 	expect(ticks + 1050 * MS, 13 * S + 500 * MS);
 	expect(ticks - 630 * MS, 12 * S + 700 * MS);
-	/* Done before, converted after. */
+	/* Times before the change are converted after it. */
 	expect(ticks - 4200 * MS, 11 * S);
 	expect(REAL + 1 * S + 500 * MS, 11 * S + 500 * MS);
 }
 
 /* A clock that drifts as NTP lets it, and is set forward and back now and then. */
 struct wild {
-	uint64_t mono_ns[600], cupti_ns[600]; /* at the begin of each part */
+	uint64_t mono_ns[600], cupti_ns[600]; /* both clocks at each part's begin */
 	double rate[600];
-	bool set[600]; /* at its begin */
+	bool set[600]; /* the part begins with a setting */
 	int count;
 };
 
@@ -161,7 +161,7 @@ static uint64_t wild_ns(uint64_t mono_ns)
 	return wild.cupti_ns[i] + (uint64_t)((double)(mono_ns - wild.mono_ns[i]) * wild.rate[i]);
 }
 
-/* Whether it was set within [from_ns, to_ns]. */
+/* Returns whether the clock was set within [from_ns, to_ns]. */
 static bool is_set(uint64_t from_ns, uint64_t to_ns)
 {
 	for (int i = part_of(from_ns) + 1; i < wild.count && wild.mono_ns[i] <= to_ns; i++)
@@ -177,8 +177,8 @@ static void look(uint64_t mono_ns)
 }
 
 /*
- * As cupti_clock.c does: a look a second and one before each reading. `from_ns` ago is the oldest
- * record. Returns how many could be converted, of so many.
+ * Looks at the clock once a second and before each reading, as cupti_clock.c does. oldest_ns: age
+ * of the oldest record. Returns how many times of *ret_count could be converted.
  */
 static int read_wild(uint64_t oldest_ns, int *ret_count)
 {
@@ -199,11 +199,11 @@ static int read_wild(uint64_t oldest_ns, int *ret_count)
 			looked_ns = now_ns;
 			clock_map_fits(&map, now_ns, wild_ns(now_ns));
 		}
-		/* Between two looks nobody knows when it was set. */
+		/* Between two looks it is not known when the clock was set. */
 		if (at_ns < 1002 * S || is_set(at_ns - 1300 * MS, at_ns + 1300 * MS) ||
 		    is_set(at_ns, now_ns))
 			continue;
-		/* Between two looks it is off by a quarter of what the rates differ. */
+		/* Since the last look a time may be wrong by a quarter of the rates' difference. */
 		limit_ns = at_ns < looked_ns - 20 * MS ? 70e3 : 260e3;
 		++*ret_count;
 		if (!clock_map_convert(&map, wild_ns(at_ns), &ns))
@@ -229,7 +229,7 @@ Test(clock_map, a_wild_clock_is_followed)
 	}
 }
 
-/* Whatever the clocks say, what comes out is no time to come, nor does it end in a trap. */
+/* Whatever the clocks say, no converted time lies in the future, and no conversion crashes. */
 Test(clock_map, nonsense_is_nowhere)
 {
 	uint64_t ns, latest_ns = 0;

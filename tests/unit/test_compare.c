@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs of a simulated DataLoader against others of the same settings: how often is a difference
- * seen that is none (5 % are allowed), and is one seen that is there? Seeds are fixed, so that a
- * run of this test is like the one before. COMPARE_VERBOSE=1 prints the table.
+ * Compares runs of a simulated DataLoader: how often is a difference found between runs with the
+ * same settings (5 % are allowed), and is a real difference found? Seeds are fixed, so that all
+ * runs of this test do the same. COMPARE_VERBOSE=1 prints the table.
  */
 #include <criterion/criterion.h>
 #include <malloc.h>
@@ -12,13 +12,13 @@
 
 #include "analysis/gate/compare.h"
 
-#define PAIRS    500 /* of each kind and length */
+#define PAIRS    500 /* pairs of runs of each kind and length */
 #define WORKERS  7
 #define PREFETCH 2
 #define LONGEST  4000
 #define MS       1e6
 
-/* Not to the kernel and back for each of thousands of runs. */
+/* Lets malloc() keep memory, instead of giving it back to the kernel after each run. */
 static void keep_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 1 << 28);
@@ -72,7 +72,7 @@ static void fill(enum family family, size_t count, double *load, double *compute
 	}
 }
 
-/* One run: in order, as replay.h has it. */
+/* Simulates a run of batches in order, by the rules in replay.h. */
 static void simulate(enum family family, size_t count, double factor, struct compare_side *side)
 {
 	static double load[LONGEST], compute[LONGEST], end[LONGEST], got[LONGEST];
@@ -111,7 +111,7 @@ static void simulate(enum family family, size_t count, double factor, struct com
 	series_done(&series);
 }
 
-/* Counts pairs that differ: in the result, and in each row. */
+/* Counts the pairs whose result is a difference, and those that differ in each row. */
 static void count_pairs(enum family family, size_t count, double factor, size_t pairs,
 			size_t *ret_faster, size_t *ret_slower, size_t ret_rows[COMPARE_ROWS])
 {
@@ -140,7 +140,7 @@ static void check_equal_runs(size_t count)
 	size_t faster, slower, rows[COMPARE_ROWS];
 
 	for (int family = 0; family < FAMILIES; family++) {
-		/* Slow for 100 batches and fast for 100: what 500 look like is chance. */
+		/* AR99 is slow or fast for some 100 batches: 500 batches are too few for a mean. */
 		if (family == AR99 && count < 1000)
 			continue;
 		count_pairs((enum family)family, count, 1, PAIRS, &faster, &slower, rows);
@@ -166,7 +166,7 @@ Test(compare, equal_runs_do_not_differ)
 
 Test(compare, a_load_of_a_quarter_more_is_found)
 {
-	/* Percent of the pairs; of 7 workers, where loads are the limit or nearly. */
+	/* least: percent of the pairs. With 7 workers loads are the limit, or nearly so. */
 	static const struct {
 		enum family family;
 		size_t count, least;
@@ -241,7 +241,7 @@ Test(compare, too_few_batches_say_nothing)
 	compare_side_done(&b);
 }
 
-/* "No difference" is not said of runs between which there could be a large one. */
+/* Runs between which there may be a large difference are not called equal. */
 Test(compare, two_short_runs_cannot_say)
 {
 	struct compare_side a, b;
@@ -286,7 +286,7 @@ Test(track, quantiles_of_t)
 	cr_assert_float_eq(track_t975(1e9), 1.95996, 1e-4);
 }
 
-/* Two runs of so many workers, whose loads take so long. */
+/* Compares two runs by their workers and the length of their loads: do workers share a limit? */
 static bool is_shared(double workers_a, double workers_b, double load_a, double load_b)
 {
 	struct comparison c = {.rows[COMPARE_LOAD] = {.a = load_a, .b = load_b, .differs = true}};

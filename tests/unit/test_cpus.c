@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPU limits of made-up control groups, and what the kernel says of this very process. */
+/* Tests CPU limits of made-up control groups, and what the kernel says of this test's process. */
 #include <criterion/criterion.h>
 #include <sched.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ Test(cpus, version_1_without_a_limit)
 	cr_assert_eq(limit(), -1);
 }
 
-/* Both at once: the controller is in one of them, the other has no such file. */
+/* With both versions of cgroup at once only one has the controller's files. */
 Test(cpus, both_versions)
 {
 	make("32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
@@ -150,7 +150,7 @@ static int64_t busy(const char *stat)
 	return ns;
 }
 
-/* What is idle or waits for a disk is free; a guest's time is in user's already. */
+/* Idle time and waits for a disk are free time; user time includes that of guests. */
 Test(cpus, busy_for_whomever)
 {
 	int64_t tick = INT64_C(1000000000) / sysconf(_SC_CLK_TCK);
@@ -239,7 +239,7 @@ Test(cpus, less_than_a_tick_is_seen)
 	cr_assert_geq(after_ns - before_ns, 2000000);
 	cr_assert_leq(after_ns - before_ns, spin(0) - at_ns);
 	cr_assert_geq(before_ns, at_ns);
-	/* Init's clock, or none, in place of ours. */
+	/* Times of process 1, or none, instead of this process's. */
 	cr_assert_leq(process_used_ns(1, &stat), stat.used_ns + 20000000);
 	cr_assert_geq(process_used_ns(1, &stat), stat.used_ns);
 	cr_assert_eq(process_used_ns(5000000, &stat), stat.used_ns, "no such process");

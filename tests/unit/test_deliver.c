@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A copy of a run arrives whole, and in the place of nothing but this run's own file. */
+/* A copy of a run arrives whole, and replaces no file but an older copy of the same run. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ static int send(void)
 	return deliver(&parcel, name);
 }
 
-/* There, whole, this run's, its owner's alone, and readable without a log. */
+/* Checks that `leaf` is a whole copy of the run, private to its owner, and needs no SQLite log. */
 static void expect_at(const char *leaf)
 {
 	struct run_info run;
@@ -140,7 +140,7 @@ Test(deliver, follows_no_link)
 	expect_text("victim", "precious");
 }
 
-/* One that was killed had written all but the head. */
+/* A delivery that was killed has left a file without its head, which the next delivery replaces. */
 Test(deliver, completes_what_was_cut_short)
 {
 	static const char none[8192];

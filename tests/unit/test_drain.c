@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The drain, on segments as processes would have left them: batches joined, nothing believed. */
+/* Tests the drain on segments as processes leave them: it joins batches, and trusts no segment. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void recover(void)
 	cr_assert_not(recovered.live);
 }
 
-/* Two workers' worth of loads of 100 ms, a consumer that computes 10 ms a batch. */
+/* Pushes an epoch: loads of 100 ms, and a consumer that computes 10 ms a batch. */
 static void push_epoch(uint32_t loader, uint32_t epoch, uint32_t generation, uint64_t at)
 {
 	PUSH(worker, enters());
@@ -101,7 +101,7 @@ Test(drain, transfer_leaves_out_the_time_nobody_looked_for_the_message)
 
 Test(drain, head_of_line_is_the_wait_behind_a_finished_batch)
 {
-	/* Task 0 takes until 200; tasks 2 and 1 are finished at 80 and 120; asked for at 50. */
+	/* Loads 2, 1 and 0 are finished at 80, 120 and 200 ms; batch 0 is asked for at 50 ms. */
 	PUSH(consumer, fake_epoch(1, 0, 3, 0, 0));
 	PUSH(worker, fake_load(2, 0, 2, 0, 80));
 	PUSH(worker, fake_load(1, 0, 1, 0, 120));
@@ -117,7 +117,7 @@ Test(drain, head_of_line_is_the_wait_behind_a_finished_batch)
 	cr_expect_eq(fake_run_ask(&run, "SELECT hol_ns FROM batch WHERE batch = 1"), 0);
 }
 
-/* All of one loader without workers; the stream is the life's. */
+/* Pushes all records of a loader without workers; `stream` is that of the process's life. */
 static void push_life(struct dlprof_segment *segment, uint64_t stream, uint64_t at)
 {
 	struct dlprof_event events[] = {
@@ -134,7 +134,7 @@ static void push_life(struct dlprof_segment *segment, uint64_t stream, uint64_t 
 	}
 }
 
-/* By execve(): pid, number of the loader, epochs and batches are the same again. */
+/* After execve() a program has the pid, loader numbers, epochs and batches of the one before. */
 Test(drain, programs_that_a_process_was_are_told_apart)
 {
 	struct dlprof_segment *later;
@@ -187,7 +187,7 @@ Test(drain, other_loaders_waits_are_not_compute)
 
 	PUSH(consumer, fake_epoch(1, 0, 1, 0, 0));
 	PUSH(consumer, fake_batch(0, 0, 100, 20));
-	second.batch.waited_ns = 50 * MS;	/* 20 of them for this loader */
+	second.batch.waited_ns = 50 * MS;	/* of which 20 ms for this loader */
 	fake_run_push(consumer, &second);
 	recover();
 	cr_expect_eq(fake_run_ask(&run, "SELECT compute_ns FROM batch WHERE batch = 0"), 50 * MS);
@@ -235,7 +235,7 @@ Test(drain, writes_the_same_rows_when_it_reads_them_again)
 	struct dlprof_slot kept[2];
 
 	push_epoch(1, 0, 0, 0);
-	/* As a drain that was killed between its commit and the release leaves it. */
+	/* As left by a drain that was killed between its commit and the records' release. */
 	memcpy(&kept[0], &consumer->slots[0], sizeof(kept[0]));
 	memcpy(&kept[1], &worker->slots[0], sizeof(kept[1]));
 	recover();
@@ -308,7 +308,7 @@ static void note(struct dlprof_segment *segment, const char *notes)
 	memcpy(segment->header.notes, notes, strlen(notes));
 }
 
-/* The report of a job takes up the runs of all of its ranks. */
+/* A process's notes may set only the keys of meta that are meant for it. */
 Test(drain, a_process_notes_only_what_it_may_say_of_itself)
 {
 	note(consumer, "mgpu.1 second\nmgpu.x bad\nmrun_id stolen\nmnvtx recorded\nmunheard of\n");
@@ -395,14 +395,14 @@ Test(drain, survives_any_bytes)
 		fake_run_remove(&run);
 		set_up();
 		push_epoch(1, 0, 0, 0);
-		/* Mostly headers and the start of rings, where it hurts. */
+		/* Damages mostly the headers and the first records. */
 		for (int i = 0; i < 400; i++) {
 			bytes = i % 2 ? (char *)worker : (char *)consumer;
 			bytes[sizeof(uint64_t) + (unsigned int)rand_r(&seed) %
 			      (i % 4 < 2 ? 1400 : SEGMENT_PROBE_BYTES)] = (char)rand_r(&seed);
 		}
 		worker->header.pid = consumer->header.pid = fake_run_dead_pid();
-		/* Whatever else they say of where they were. */
+		/* The processes must count as dead, whatever the damaged headers say. */
 		worker->header.ended_ns = consumer->header.ended_ns = 1;
 		recover();
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tallies on their way into the database: summed, added once, and not believed. */
+/* Tests how the drain writes tallies: it sums them, adds each once, and trusts none. */
 #include <criterion/criterion.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void recover(void)
 	cr_assert_not(recovered.live);
 }
 
-/* What is asked must be a number that SQLite computes without an error. */
+/* Returns the number that a query gives, which must succeed. */
 #define ASK(sql) fake_run_ask(&run, sql)
 
 static struct dlprof_tally *put(struct dlprof_segment *segment, size_t slot, size_t place,
@@ -57,7 +57,7 @@ static struct dlprof_tally *put(struct dlprof_segment *segment, size_t slot, siz
 	return tally;
 }
 
-/* As a process that ended while a drain was away: its folder, again. */
+/* Makes the folder again, with the segment of a process that ended while no drain ran. */
 static void bring_back(const struct dlprof_segment *segment, const struct dlprof_slot *slots,
 		       uint32_t flags)
 {
@@ -91,7 +91,7 @@ Test(drain_tally, all_slots_of_all_segments_are_summed)
 	cr_expect_eq(ASK("SELECT count(*) FROM t_folded"), 2);
 }
 
-/* A thread of a pool: it sent no record, ended, and a drain that is gone since freed its place. */
+/* The slot of an ended thread that made no record; an earlier drain has freed the slot. */
 Test(drain_tally, what_a_freed_slot_holds_is_summed)
 {
 	put(worker, 1, 0, DLPROF_TALLY_FILE, "/data/a.zarr", 17);
@@ -132,7 +132,7 @@ Test(drain_tally, a_drain_killed_before_it_folds_starts_from_what_is_there)
 	put(worker, 0, 0, DLPROF_TALLY_STEP, "Resize", 7);
 	memcpy(slots, worker->slots, sizeof(slots));
 	recover();
-	/* The last it did: wrote the live rows, as they were then. */
+	/* As if the drain's last act had been to write the live rows. */
 	cr_assert_eq(sqlite3_open(run.database, &handle), SQLITE_OK);
 	cr_assert_eq(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(handle);
@@ -167,7 +167,7 @@ Test(drain_tally, names_without_an_end_are_cut)
 	memset(tally->name, 'n', sizeof(tally->name));
 	memset(tally->detail, 'd', sizeof(tally->detail));
 	tally = put(worker, 0, 1, DLPROF_TALLY_STEP, "x", 7);
-	memset(tally->name, 0xff, sizeof(tally->name));	/* no text in any encoding */
+	memset(tally->name, 0xff, sizeof(tally->name));	/* not valid text in any encoding */
 	recover();
 	cr_expect_eq(ASK("SELECT count(*) FROM step"), 2);
 	cr_expect_eq(ASK("SELECT length(name) FROM step WHERE name LIKE 'n%'"),
@@ -205,7 +205,7 @@ Test(drain_tally, huge_numbers_of_many_processes_do_not_either)
 	cr_expect_gt(ASK("SELECT CAST(ns - error_ns AS INTEGER) FROM t_tally"), 0);
 }
 
-/* 300 files in five processes: the lighter ones must go, and what they took be admitted. */
+/* Of 300 files in five processes the lightest are dropped, and their time is told as unlisted. */
 Test(drain_tally, a_trim_keeps_the_heaviest)
 {
 	char name[40];
@@ -223,10 +223,10 @@ Test(drain_tally, a_trim_keeps_the_heaviest)
 	}
 	recover();
 	cr_expect_eq(ASK("SELECT count(*) FROM file"), 256);
-	/* 1000 ... 1299, each once: the least 44 went. */
+	/* The files took 1000 to 1299 ns, each once: the lightest 44 were dropped. */
 	cr_expect_eq(ASK("SELECT MIN(ns) FROM file"), 1044);
 	cr_expect_eq(ASK("SELECT MAX(ns) FROM file"), 1299);
-	/* By how much depends on the order in which the processes were folded, but never less. */
+	/* It depends on the order in which processes were summed, but is at least this. */
 	cr_expect_geq(ASK("SELECT ns FROM unlisted WHERE kind = 'file'"), 1043);
 	cr_expect_eq(ASK("SELECT count(*) FROM unlisted"), 1);
 }
@@ -260,7 +260,7 @@ Test(drain_tally, unlisted_is_nothing_while_there_is_room)
 	cr_expect_eq(ASK("SELECT count(*) FROM unlisted"), 0);
 }
 
-/* Every byte of every tally is the writer's, who may be anybody. */
+/* A damaged or hostile process may write any bytes to its tallies. */
 Test(drain_tally, survives_any_bytes)
 {
 	unsigned int seed = 20261121;

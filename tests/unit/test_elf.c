@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walker of loaded modules: against dlsym() on this process, and on a module whose names do not
- * end. */
+/* Tests the search for functions in loaded modules: against dlsym(), and on a module whose names do
+ * not end. */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <string.h>
@@ -42,13 +42,13 @@ static const char *const hooks[] = {
 #include "hooks/hooks.def"
 };
 
-/* With older versions in libc, of which dlsym(RTLD_NEXT) found the oldest before glibc 2.36. */
+/* libc has several versions of these; before glibc 2.36 dlsym(RTLD_NEXT) found the oldest one. */
 static bool is_versioned(const char *name)
 {
 	return strncmp(name, "pthread_cond_", 13) == 0 || strncmp(name, "lio_listio", 10) == 0;
 }
 
-/* Which only dlsym() can tell: see next_door.c. */
+/* Names of next_door.c for which only dlsym() gives the right answer. */
 static bool is_odd(const char *name)
 {
 	return strcmp(name, "creat64") == 0 || strcmp(name, "scandir") == 0 ||
@@ -87,7 +87,7 @@ Test(next, says_nothing_without_the_last)
 	cr_expect_null(next_function(&scope, "read"));
 }
 
-/* One page, and nothing behind it; its last bytes are its names. */
+/* Makes a module of one page, whose last bytes are its names; behind it nothing is mapped. */
 static int open_page(struct elf_module *module, const char *names, size_t size)
 {
 	static ElfW(Phdr) headers[2];
@@ -131,7 +131,7 @@ Test(elf, a_module_without_an_end_of_any_name_has_none)
 	cr_expect_neq(open_page(&module, "abcde", 5), 0);
 }
 
-/* Every cut of each, right before a page that nobody may touch. */
+/* Looks at every beginning of a file, placed right before a page that may not be read. */
 static void sniff(const char *format, uint32_t width, uint32_t height, const void *data,
 		  size_t size)
 {
@@ -160,7 +160,7 @@ Test(image, size_and_format_from_the_first_bytes)
 	sniff("PNG", 1000, 70000, "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x03\xe8\0\x01\x11\x70", 24);
 	sniff("WebP", 300, 200, "RIFFxxxxWEBPVP8 xxxx\x30\x01\x00\x9d\x01\x2a\x2c\x01\xc8\x00", 30);
 	sniff("WebP", 300, 200, "RIFFxxxxWEBPVP8Xxxxx\0\0\0\0\x2b\x01\x00\xc7\x00\x00", 30);
-	/* 14 bits each: 299, 199 */
+	/* width and height less 1, 299 and 199, in 14 bits each */
 	sniff("WebP", 300, 200, "RIFFxxxxWEBPVP8Lxxxx\x2f\x2b\xc1\x31\x00xxxxx", 30);
 	sniff("TIFF", 0, 0, "II*\0xxxxxxxxxxxx", 16);
 	cr_expect_null(image_sniff("something else, and long enough", 31).format);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever the report can say has a page. */
+/* Every finding of the report has a page in `dlprof explain`. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counts as data: by path, by what the kernel says, and after descriptors changed hands. */
+/* Tests which descriptors count as data: by path, by the kernel's word, and after copies. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ Test(fd, a_name_that_is_no_file_is_no_data)
 	int ends[2];
 
 	cr_assert_eq(pipe(ends), 0);
-	fd_remember(ends[0], FD_NAMED, NULL);	/* a fifo with a data-like name */
+	fd_remember(ends[0], FD_NAMED, NULL);	/* a pipe, though opened by a name as of data */
 	cr_expect_eq(fd_kind(ends[0]), FD_PIPE);
 }
 
@@ -119,7 +119,7 @@ Test(fd, numbers_beyond_the_table_are_asked_for_every_time)
 	int data = make_file("a.jpg"), far;
 
 	if (setrlimit(RLIMIT_NOFILE, &limit) < 0) {
-		tear_down();	/* which a skipped test does not come to */
+		tear_down();	/* a skipped test does not run this otherwise */
 		cr_skip("cannot raise RLIMIT_NOFILE");
 	}
 	far = fcntl(data, F_DUPFD, (1 << 20) + 5);
@@ -136,14 +136,14 @@ Test(fd, copies_mean_the_same)
 
 	fd_remember(data, FD_NAMED, "a.jpg");
 	fd_copy(data, 100);
-	cr_expect_eq(fd_known(100), FD_NAMED);	/* the kernel is asked again */
+	cr_expect_eq(fd_known(100), FD_NAMED);	/* not FD_DATA: the kernel will be asked again */
 	fd_path(100, path);
 	cr_expect_str_eq(path, "a.jpg");
 	version = fd_path_version(100);
 	fd_remember(code, FD_OTHER, NULL);
 	fd_copy(code, 100);
 	cr_expect_eq(fd_known(100), FD_OTHER);
-	fd_copy(777, 100);			/* of something that nobody knows */
+	fd_copy(777, 100);			/* 777 is not in the table */
 	cr_expect_eq(fd_known(100), FD_UNKNOWN);
 	fd_copy(data, 100);
 	cr_expect_neq(fd_path_version(100), version);

@@ -55,7 +55,7 @@ Test(fingerprint, an_epoch_is_whole_when_another_follows)
 
 	series_init(&series);
 	cr_assert_eq(fingerprint_epoch_batches(&series), UNKNOWN);
-	/* With a record missing in the middle. */
+	/* An epoch of which a record is missing in the middle. */
 	add(&series, 0, 0, 40);
 	add(&series, 0, 41, 63);
 	cr_assert_eq(fingerprint_epoch_batches(&series), UNKNOWN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads that wait for what all share, and loads that do not. */
+/* Tests whether loads that wait for something shared are told from loads that do not. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 
 #define MS      1000000
 #define EPOCHS  8
-#define BATCHES 42 /* so that the last round is not a whole one */
+#define BATCHES 42 /* no multiple of WORKERS, so that the last round is not whole */
 #define WORKERS 4
 
 static struct flight_load loads[EPOCHS * BATCHES];
 static unsigned seed = 1;
-static int samples = 10; /* of a batch; 0: not known */
+static int samples = 10; /* samples of a batch; 0: not known */
 
 static double noise(void)
 {
@@ -21,8 +21,8 @@ static double noise(void)
 }
 
 /*
- * Time steps of 1 ms. What is shared does one unit of work in each, divided by the loads that are
- * under way; what is not does one for each of them. `work`: of a load, in ms.
+ * Simulates loads in steps of 1 ms. is_shared: loads under way share one ms of work a step; else
+ * each gets one. work: ms of work of a load. last_part: the last load's share of `work`.
  */
 static size_t simulate(bool is_shared, double work, double last_part)
 {
@@ -75,7 +75,7 @@ Test(flight, a_server_that_gives_so_much_to_all_is_a_limit)
 	cr_assert_eq(flight_find(loads, count, WORKERS, &flight), 0);
 	cr_expect_gt(flight.growth, 0.6, "%g", flight.growth);
 	cr_expect_gt(flight.z, 4, "%g", flight.z);
-	/* One load of 25 ms after the other. */
+	/* One load of 25 ms at a time: 40 a second. */
 	cr_expect_float_eq(flight.limit_per_s, 40, 2, "%g", flight.limit_per_s);
 }
 
@@ -87,7 +87,7 @@ Test(flight, loads_that_wait_for_themselves_are_none)
 	cr_assert_eq(flight_find(loads, count, WORKERS, &flight), 0);
 	cr_expect_lt(fabs(flight.growth), 0.3, "%g", flight.growth);
 	cr_expect(isnan(flight.limit_per_s));
-	/* Nor is a last batch of few samples, of which there is one in each epoch. */
+	/* A last batch of few samples in each epoch shows no shared limit. */
 	count = simulate(false, 100, 0.2);
 	cr_assert_eq(flight_find(loads, count, WORKERS, &flight), 0);
 	cr_expect(isnan(flight.limit_per_s), "%g: %g", flight.growth, flight.z);
@@ -95,7 +95,7 @@ Test(flight, loads_that_wait_for_themselves_are_none)
 	count = simulate(false, 100, 0.2);
 	cr_assert_eq(flight_find(loads, count, WORKERS, &flight), 0);
 	cr_expect(isnan(flight.limit_per_s), "%g: %g", flight.growth, flight.z);
-	/* Nor loads that use the CPU, whatever they do. */
+	/* Loads that mostly use the CPU show none either. */
 	count = simulate(true, 25, 1);
 	for (size_t i = 0; i < count; i++)
 		loads[i].cpu_ns = loads[i].load_ns * 9 / 10;
@@ -103,7 +103,7 @@ Test(flight, loads_that_wait_for_themselves_are_none)
 	cr_expect(isnan(flight.limit_per_s));
 }
 
-/* What a load does on the CPU grows with the loads under way for other reasons. */
+/* A load's CPU time may grow with the loads under way for other reasons, and does not count. */
 Test(flight, only_what_is_outside_of_the_cpu_counts)
 {
 	struct flight plain, busy;
@@ -117,7 +117,7 @@ Test(flight, only_what_is_outside_of_the_cpu_counts)
 	cr_expect_lt(busy.growth, plain.growth - 0.1, "%g %g", busy.growth, plain.growth);
 }
 
-/* Of a part of an epoch, or of one epoch alone, nothing is concluded. */
+/* Nothing is concluded from a part of an epoch, or from one epoch. */
 Test(flight, says_nothing_of_little)
 {
 	struct flight flight;
