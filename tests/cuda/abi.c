@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * abi.c - reads the fakes' records through NVIDIA's structs. abi.py builds it where NVIDIA's
- * headers are installed, and defines KERNEL, MEMCPY, ... as the newest structs that these headers have.
+ * headers are installed, and defines KERNEL, MEMCPY, ... as the newest structs in these headers.
  */
 #include <cuda.h>
 #include <cupti.h>
