@@ -19,5 +19,5 @@ int spawn_drain(const char *folder, const char *database, struct text *why);
  */
 void permit_drain(int drain);
 
-/* Allows the drain of the process that began the run, which DLPROF_DRAIN names. */
+/* Allows the same to the drain that DLPROF_DRAIN names, of the process that began the run. */
 void permit_as_told(void);

@@ -303,7 +303,7 @@ static bool settle_lane(struct lane *lane, const struct thread *thread)
 
 	if (owner == as_owner(thread))
 		return true;
-	/* The struct's owner has ended. If the tid differs, a new owner takes the lane now. */
+	/* Its owner had this struct, and has ended. A new owner may not have set lane->tid yet. */
 	if (unlikely(lane->thread == thread && owner && lane->tid == (uint32_t)owner))
 		atomic_compare_exchange_strong(&lane->owner, &owner, 0);
 	return false;

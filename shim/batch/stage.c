@@ -504,7 +504,7 @@ OFTEN void stage_end_timed(struct stage_call *call)
 	ns = clock_length_ns(ticks);
 	read_ns = read_so_far() - call->read_ns;
 	if (read_ns > ns)
-		read_ns = 0; /* the slot, which counts what is read, was got during the call */
+		read_ns = 0; /* the slot was got during the call, and its counters are older */
 	own_ticks = ns ? (int64_t)(ticks - call->inner_ticks) : 0;
 	own_read_ns = (int64_t)(read_ns - call->inner_read_ns);
 	if (call->outer) {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define BUFFER_BYTES        ((size_t)256 << 10)
-#define BUFFER_RECORDS_MOST (BUFFER_BYTES / 40) /* records of 40 bytes, the shortest: a graph's */
+#define BUFFER_RECORDS_MOST (BUFFER_BYTES / 40) /* the shortest record, a graph's, has 40 bytes */
 #define BUFFER_LOST_NS      UINT64_C(15000000000)
 
 /* Prepares the pool. `never_null`: CUPTI crashes if it gets no buffer. Returns 0 or -errno. */

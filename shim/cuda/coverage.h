@@ -41,5 +41,5 @@ void coverage_look(void);
 /* Tells the drain up to when all is known, if that is later than told before. */
 void coverage_tell(void);
 
-/* Tells the drain the last such time. Call it when the buffers of our forced flush were read. */
+/* At the end, tells up to when all is known. First read the buffers of our forced flush. */
 void coverage_end(uint64_t forced_ns);

@@ -74,7 +74,7 @@ static struct thread *enter(void)
 	return thread;
 }
 
-/* Records a launch after the call, as the first launch starts CUDA, and that calls attach.c. */
+/* Records a launch after the call: the first launch starts CUDA, which calls attach.c. */
 void cudart_launch(uint32_t graph)
 {
 	struct thread *thread;

@@ -248,7 +248,7 @@ static void take_graph(const uint8_t *at)
 	uint64_t begin = record_GRAPH_start(at), end = record_GRAPH_end(at);
 	uint32_t device = record_GRAPH_deviceId(at);
 
-	/* If a graph's first node is on the host, take the device on which the graph ends. */
+	/* A graph that begins on the host has no device: take the one on which the graph ends. */
 	if (device == INT32_MAX && cupti.version >= CUPTI_VERSION_GRAPH_TRACE)
 		device = record_graph_end_device(at);
 	note_device(device);

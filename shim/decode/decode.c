@@ -84,7 +84,7 @@ static void input_cufile_end(struct unit *unit, const void *requests, unsigned i
 		span_cancel(&unit->span);
 }
 
-/* Counts no bytes, which only the caller's ring knows. */
+/* Counts no bytes: only the caller's ring knows how many were read. */
 static void input_uring_end(struct unit *unit, int status)
 {
 	bool in_vain = status == -EAGAIN || status == -ETIME || status == -EINTR;

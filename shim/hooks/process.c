@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - follows fork(), and ends of processes that run no destructors. A process whose end
- * was noted was not killed.
+ * process.c - follows fork(), and notes the ends of processes that run no destructors: without a
+ * note, a process counts as killed.
  */
 #include "hooks/hook.h"
 
@@ -57,7 +57,7 @@ static void forked(void)
 {
 	activate_forked();
 	module_forked();
-	lookup_closing = 0; /* threads that were closing are not in this process */
+	lookup_closing = 0; /* no close of another thread goes on in this process */
 	thread_self = NULL;
 }
 

@@ -325,7 +325,7 @@ void tally_take_back(int fd)
 	struct thread_visit *visit;
 	struct dlprof_tally *file;
 
-	/* In a vfork child, this would be the state of a thread of its parent. */
+	/* A vfork child that goes on here would change the state of a thread of its parent. */
 	if (!thread || thread->life != thread_life || !segment_is_own() ||
 	    !tally_is_visited(thread, fd) || !thread->visit.file)
 		return;

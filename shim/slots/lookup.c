@@ -40,7 +40,7 @@ static int find_exported(struct dl_phdr_info *info, size_t size, void *data)
 	return search->found != NULL;
 }
 
-/* A version that always exists, as a lookup that fails would allocate. */
+/* Asks for a version that always exists, because a lookup that fails would allocate. */
 #if defined(__x86_64__)
 #define DLSYM_VERSION "GLIBC_2.2.5"
 #else

@@ -14,7 +14,7 @@
 enum { HELD = 1, FORKING = 2 };
 
 static struct {
-	_Atomic uint32_t lock; /* HELD by one thread, plus FORKING for each in fork() */
+	_Atomic uint32_t lock; /* HELD if a thread has it, plus FORKING for each one in fork() */
 	_Atomic uint32_t iterating;
 	_Atomic int pid; /* process that uses `lock` and `iterating` */
 	bool stuck;
