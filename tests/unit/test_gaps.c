@@ -11,7 +11,7 @@ static struct gaps gaps;
 static struct gap gap;
 static const char *why;
 
-/* Random gaps of both kinds, in time; what is spared is what no gap covers. */
+/* Begins and ends gaps of all kinds at random: a time is spared if no gap covers it. */
 Test(gaps, random_ones_agree_with_counting)
 {
 	bool covered[END + 1];
@@ -58,7 +58,7 @@ Test(gaps, one_that_was_none_leaves_nothing)
 	cr_expect_eq(gaps.count, 0);
 }
 
-/* Of more than are kept the oldest take what was before them along. */
+/* If there are more gaps than are kept, all time before the oldest kept one is unknown too. */
 Test(gaps, what_is_forgotten_is_unknown)
 {
 	gaps_init(&gaps, 0);
@@ -75,7 +75,7 @@ Test(gaps, what_is_forgotten_is_unknown)
 
 static struct dlprof_gpu_state state, before;
 
-/* So many records more, of which so many bad, dropped by CUPTI, dropped by us. */
+/* Judges a moment since which there are more records: bad ones, dropped by CUPTI, or by dlprof. */
 static bool judge(int64_t when_ns, unsigned int records, unsigned int bad, unsigned int dropped,
 		  unsigned int own)
 {
@@ -97,7 +97,7 @@ Test(gaps, a_few_are_no_reason_to_doubt, .init = start)
 {
 	for (int64_t i = 1; i < 100; i++)
 		cr_expect_not(judge(i * 10, 100, 4, 0, 0));
-	/* One of few is what ran when the program ended. */
+	/* One bad record of few may be the operation that ran when the program ended. */
 	cr_expect_not(judge(1000, 3, 1, 0, 0));
 	cr_expect(gaps_spare(&gaps, 0, 1000));
 }
@@ -109,7 +109,7 @@ Test(gaps, many_are_until_the_first_that_are_sound, .init = start)
 	cr_expect(gap.begin_ns == 10 && gap.end_ns == GAPS_OPEN);
 	cr_expect_not_null(strstr(why, "times"));
 	cr_expect_not(judge(30, 100, 50, 0, 0), "it is open already");
-	/* Nothing came: no word of either. */
+	/* Without new records the gap neither ends nor begins. */
 	cr_expect_not(judge(40, 0, 0, 0, 0));
 	cr_expect(judge(50, 100, 0, 0, 0));
 	cr_expect(gap.begin_ns == 10 && gap.end_ns == 50);
@@ -131,13 +131,13 @@ Test(gaps, few_records_wait_for_more, .init = start)
 	cr_expect_not(judge(10, 1, 1, 0, 0));
 	cr_expect(judge(20, 1, 1, 0, 0));
 	cr_expect_eq(gap.begin_ns, 0);
-	/* Too few to say that all is well. */
+	/* Too few records to end the gap. */
 	cr_expect_not(judge(30, GAPS_FEWEST - 1, 0, 0, 0));
 	cr_expect(judge(40, 1, 0, 0, 0));
 	cr_expect_eq(gap.end_ns, 40);
 }
 
-/* Counters of a damaged segment go anywhere. */
+/* Counters of a damaged segment may go back. */
 Test(gaps, counters_that_go_back, .init = start)
 {
 	srand(3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gate on runs of a simulated loader whose truth is known: how often it fails where nothing
- * changed, and how often it catches what did.
+ * Tests the gate on runs of a simulated loader: how often it fails where nothing changed, and how
+ * often it fails where the loads became longer.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ static const struct gate_limit INCREASE = {
 	.value = GATE_LEAST_INCREASE,
 };
 
-/* One decision with runs of its own: five before, one after whose loads are `factor` as long. */
+/* Judges new runs: five baselines, and one whose loads are `factor` times as long. */
 static struct gate_result decide(const struct gate_family *family, double rho, double factor,
 				 size_t count)
 {
@@ -86,7 +86,7 @@ Test(gate, a_quarter_more_load_is_caught)
 	cr_assert_geq(caught * 100, all * 95, "%d of %d", caught, all);
 }
 
-/* The density of Student's t, integrated: what gate_t99() tabulates. */
+/* Integrates the density of Student's t: returns the probability of more than `t`. */
 static double t_above(double t, double degrees)
 {
 	const int steps = 200000;
@@ -110,7 +110,7 @@ Test(gate, the_table_is_of_students_t)
 	cr_assert(isinf(gate_t99(0)));
 }
 
-/* At the limit itself the absolute gate fails as rarely as it says, and far above it nearly always.
+/* A limit fails runs that lie at it as rarely as it says, and runs far above it nearly always.
  */
 Test(gate, a_limit_fails_what_is_surely_above_it)
 {
@@ -137,7 +137,7 @@ Test(gate, a_limit_fails_what_is_surely_above_it)
 	cr_assert_geq(above, 380, "%d of 400 some 6 points above it", above);
 }
 
-/* Epochs that start slowly are the same in number in each run: they do not blur the ratio. */
+/* All runs have the same number of slow epoch starts, which do not make the ratio less sure. */
 Test(gate, a_limit_fails_epochs_that_start_slowly)
 {
 	const struct gate_family family = {"epochs", .spread = .1, .epochs = 10, .restart = 750};
@@ -157,7 +157,7 @@ Test(gate, a_limit_fails_epochs_that_start_slowly)
 	cr_assert_geq(above, 160, "%d of 200 five points above it", above);
 }
 
-/* What stays slow for a hundred batches is not as sure as what changes from batch to batch. */
+/* A ratio is less sure if loads stay slow for some 100 batches than if they change all the time. */
 Test(gate, a_limit_knows_slow_changes)
 {
 	const struct gate_family family = {"slow", .spread = .2, .memory = .99};
@@ -203,18 +203,18 @@ Test(gate, bound)
 {
 	struct gate_result result = judge(&INCREASE, 5, 1, (double[]){.161});
 
-	/* SD .0114 x 4.105 = .0468 */
+	/* edge: the standard deviation of a difference, .0114, times Student's 4.105 = .0468 */
 	cr_assert_eq(result.outcome, GATE_PASSED);
 	cr_assert_float_eq(result.before, .116, 1e-12);
 	cr_assert_float_eq(result.edge, .0468, 1e-4);
 	cr_assert_eq(judge(&INCREASE, 5, 1, (double[]){.164}).outcome, GATE_FAILED);
-	/* Two runs: a smaller factor. */
+	/* With two new runs the factor is smaller. */
 	cr_assert_eq(judge(&INCREASE, 5, 2, (double[]){.164, .150}).outcome, GATE_FAILED);
 	cr_assert_eq(judge(&INCREASE, 4, 1, (double[]){.9}).why, GATE_WHY_BASELINES);
 	cr_assert_eq(judge(&INCREASE, 5, 0, NULL).outcome, GATE_INCONCLUSIVE);
 }
 
-/* The bootstrap error is the floor where five runs happen to lie close. */
+/* If baselines happen to lie close together the error is at least the run's bootstrap error. */
 Test(gate, baselines_that_are_close_by_chance)
 {
 	static const double before[] = {.1, .1, .1, .1, .1};
@@ -296,7 +296,7 @@ Test(gate, what_a_run_must_have)
 	sample = gate_model_run(&even, 1, 300, true);
 	cr_assert_eq(sample.unfit, GATE_FIT);
 	cr_assert(sample.error > 0 && sample.error < .1);
-	/* Of 1200 records; far less than what costs a verdict. */
+	/* Lost records of 1200: a gate allows fewer than a verdict does. */
 	sample = gate_model_run(&(struct gate_family){"lost", .spread = .1, .lost = 10}, 1, 600,
 				true);
 	cr_assert_eq(sample.unfit, GATE_FIT);
@@ -319,12 +319,12 @@ Test(gate, calibration_counts_its_false_alarms)
 	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 20, &found), 0);
 	cr_assert_eq(found.alarm_count, 0);
 	cr_assert(found.detect50 > .02 && found.detect95 > found.detect50 && found.detect95 < .08);
-	/* One run that is not like the others. */
+	/* One of the runs is an outlier. */
 	ratios[7] = .3;
 	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 20, &found), 0);
 	cr_assert_eq(found.alarm_run_count, 1);
 	cr_assert_float_eq((double)found.alarm_count / (double)found.draw_count, 1. / 20, .01);
-	/* What is called detectable is detected. */
+	/* Without the outlier, and with fewer runs. */
 	ratios[7] = .2;
 	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 20, &found), 0);
 	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 5, &found), -EDOM);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verdicts by the GPU's clock. The model: a loader in order, a host that hands the GPU its work and
- * goes on, and waits for it every so many steps only; what the GPU idled in each wait follows from
- * when its work ran out.
+ * Tests verdicts by the GPU's clock. In the model a loader delivers in order; the host launches
+ * each batch's work, and waits for the GPU only every so many steps. The GPU idles in a wait for
+ * data as soon as its work has run out.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -14,8 +14,8 @@
 #define MS      INT64_C(1000000)
 #define WORKERS 8
 #define WINDOW  16
-#define GPU_MS  100.0 /* a batch keeps the GPU busy for */
-#define HOST_MS 10.0  /* the host needs to launch that */
+#define GPU_MS  100.0 /* time that the GPU works for a batch */
+#define HOST_MS 10.0  /* time that the host needs to launch that */
 
 static struct batch_series series;
 static struct finding finding;
@@ -24,15 +24,15 @@ static struct diagnosis diagnosis;
 struct model {
 	int batches;
 	double load_ms;
-	double first_ms;          /* more that the host is busy in the first step, the GPU idle */
-	int sync_every;           /* 1: the host waits for each step */
-	int pause_every;          /* for this many steps, ... */
-	double pause_ms;          /* the host is busy otherwise, the GPU idle */
-	int blind_from, blind_to; /* batches of which the GPU is not known */
-	bool blind;               /* of none is it known */
+	double first_ms;          /* additional time of the host in the first step; the GPU idles */
+	int sync_every;           /* steps after which the host waits for the GPU */
+	int pause_every;          /* steps after which the host pauses */
+	double pause_ms;          /* length of a pause, in which the GPU idles */
+	int blind_from, blind_to; /* batches whose GPU times are unknown */
+	bool blind;               /* all batches' GPU times are unknown */
 };
 
-/* How long the GPU runs in [from, to), where its work is in order and given at these times. */
+/* Returns how long the GPU runs in [from, to). begin: when it began the work of each batch. */
 static double busy_between(const double *begin, int count, double from, double to)
 {
 	double busy = 0;
@@ -45,7 +45,7 @@ static double busy_between(const double *begin, int count, double from, double t
 	return busy;
 }
 
-/* Returns the throughput of all but the first batches, by the GPU. */
+/* Runs the model; returns the batches per second of the GPU, without the first batches. */
 static double run(const struct model *m)
 {
 	double *end = calloc((size_t)m->batches, sizeof(*end));
@@ -110,7 +110,7 @@ static double diagnose(const struct model *m)
 	return rate;
 }
 
-/* What the GPU idled is the account's, divided into its parts, and no more than the host waited. */
+/* Checks that the account's parts sum up to the GPU's idle time, at most the host's wait. */
 static void expect_sum(void)
 {
 	double parts_ns = 0;
@@ -141,7 +141,7 @@ Test(gpu_clock, a_host_that_waits_need_not_starve_the_gpu)
 	expect_sum();
 	series_done(&series);
 
-	/* The same run, seen from the host alone. */
+	/* The same run without the GPU's times. */
 	m.blind = true;
 	diagnose(&m);
 	cr_expect_not(finding.by_gpu);
@@ -173,8 +173,7 @@ Test(gpu_clock, a_starved_gpu)
 			   "%g for %g", diagnosis.whatif.batches_per_s[WHATIF_LOAD_HALF], ideal);
 }
 
-/* Waits of a synchronous host are the GPU's. */
-/* As the first step in which libraries are loaded and kernels chosen. */
+/* The first step is long, as where libraries are loaded and kernels chosen. */
 Test(gpu_clock, a_long_first_step_is_no_pace_of_the_gpu)
 {
 	struct model m = {.batches = 150,
@@ -190,6 +189,7 @@ Test(gpu_clock, a_long_first_step_is_no_pace_of_the_gpu)
 	series_done(&series);
 }
 
+/* A host that waits for each step waits for data as long as the GPU does. */
 Test(gpu_clock, agrees_with_the_host_where_each_step_is_waited_for)
 {
 	struct model m = {.batches = 1000, .load_ms = 1.3 * WORKERS * 110, .sync_every = 1};
@@ -206,14 +206,14 @@ Test(gpu_clock, agrees_with_the_host_where_each_step_is_waited_for)
 	series_done(&series);
 }
 
-/* Steps in which the host waits for the GPU are long, and stop nothing; pauses do. */
+/* Long steps in which the host waits for the GPU are no pauses of the training. */
 Test(gpu_clock, events_of_the_main_thread)
 {
 	struct model m = {.batches = 2000, .load_ms = 300, .sync_every = 40};
 
 	diagnose(&m);
 	cr_expect_eq(diagnosis.cause, CAUSE_NONE, "%s", cause_names[diagnosis.cause]);
-	/* The GPU has to be given work again after each, that is all. */
+	/* The GPU only idles until the host launches again after such a step. */
 	cr_expect_not(diagnosis.compute_share > 0.005, "%g", diagnosis.compute_share);
 	series_done(&series);
 	m.pause_every = 80;
@@ -251,7 +251,7 @@ Test(gpu_clock, gaps_of_the_records_are_left_out)
 	cr_expect_gt(finding.confidence, whole, "a hundredth does not matter");
 	series_done(&series);
 
-	/* Less than half is not enough to go by. */
+	/* GPU times of less than half of the batches are too few for a verdict. */
 	m.blind_from = 0;
 	m.blind_to = 1100;
 	diagnose(&m);
@@ -263,7 +263,7 @@ Test(gpu_clock, gaps_of_the_records_are_left_out)
 	series_done(&series);
 }
 
-/* A batch that was ready, and cost the GPU nothing, is no trouble of delivery. */
+/* Receiving finished batches is no cause if the GPU does not idle meanwhile. */
 Test(gpu_clock, delivery_that_the_gpu_does_not_notice)
 {
 	for (int noticed = 0; noticed < 2; noticed++) {
@@ -290,7 +290,7 @@ Test(gpu_clock, delivery_that_the_gpu_does_not_notice)
 	}
 }
 
-/* What a file says of the GPU may be anything. */
+/* A damaged file may have any times of the GPU. */
 Test(gpu_clock, absurd_times)
 {
 	static const int64_t values[] = {0,         -1,      INT64_MIN, INT64_MAX, INT64_MIN + 1,
@@ -361,7 +361,7 @@ Test(gpu_use, by_hand)
 	cr_expect_float_eq(use.unattributed_share, 0.15, 1e-9);
 	cr_expect(isnan(use.exposed_share) && isnan(use.overlap_share));
 
-	/* Of nothing, nothing follows. */
+	/* Without any steps nothing is known. */
 	gpu_sums_init(&sums);
 	use = gpu_use_of(&sums);
 	cr_expect_not(use.is_known);
@@ -373,7 +373,7 @@ Test(gpu_use, by_hand)
 		cr_expect_not_null(gpu_sync_ids[sync]);
 }
 
-/* Pageable, exposed, and worth it: all three. */
+/* Advised only if copies are pageable, the GPU waits for them, and that takes enough time. */
 Test(gpu_use, advice_on_pageable_copies)
 {
 	struct model m = {.batches = 600, .load_ms = 300, .sync_every = 1};

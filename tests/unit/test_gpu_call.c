@@ -41,7 +41,7 @@ Test(gpu_call, threads_are_told_apart_and_calls_are_clipped)
 	expect(&calls.others, 0, 190, 20, 0);
 }
 
-/* The runtime's into the driver: of the same thread, and in the same time. */
+/* As calls of the driver that the runtime makes: of the same thread, and within its call's time. */
 Test(gpu_call, a_call_within_a_call_is_part_of_it)
 {
 	const struct gpu_op ops[] = {
@@ -64,7 +64,7 @@ static int by_begin(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* Of very many threads each nanosecond of each is counted once. */
+/* Each nanosecond of each thread is counted once, whatever calls overlap. */
 Test(gpu_call, random_ones_agree_with_counting)
 {
 	enum { THREADS = 5, END = 1000, OPS = 80 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of several devices count: those that get data from the host, whatever the others do. */
+/* Of several devices only those count that get data from the host, whatever the others do. */
 #include <criterion/criterion.h>
 
 #include "analysis/gpu/gpu_devices.h"
@@ -23,7 +23,7 @@ static struct gpu_devices devices;
 static struct gpu_device_step steps[GPU_DEVICES_MOST];
 static size_t count;
 
-/* A step from 0 to 100 ms of which the first 40 are a wait. */
+/* Measures a step from 0 to 100 ms that begins with a wait for data of 40 ms. */
 static struct gpu_step measure(const struct gpu_op *ops, size_t op_count)
 {
 	struct gpu_step step;
@@ -55,7 +55,7 @@ Test(gpu_devices, the_fed_one_starves_while_the_other_works)
 {
 	const struct gpu_op ops[] = {
 		op(DLPROF_GPU_KERNEL, 1, 0, 40, 0),  op(DLPROF_GPU_H2D, 0, 40, 50, 1000000),
-		op(DLPROF_GPU_H2D, 1, 41, 42, 64), /* of no weight */
+		op(DLPROF_GPU_H2D, 1, 41, 42, 64), /* too small */
 		op(DLPROF_GPU_KERNEL, 0, 50, 70, 0), op(DLPROF_GPU_COPY, 1, 70, 72, 500),
 		op(DLPROF_GPU_KERNEL, 1, 72, 100, 0)};
 	struct gpu_step step = measure(ops, 6);
@@ -123,7 +123,7 @@ Test(gpu_devices, a_step_without_copies_goes_by_those_before)
 	cr_assert_eq(count, 2, "a device that did nothing is there still");
 	cr_expect(!steps[0].fed && steps[1].fed);
 	cr_expect_eq(step.busy_ns, 10 * MS);
-	/* Another one is fed from now on. */
+	/* The loader feeds the other device from now on. */
 	for (int i = 0; i < 20; i++)
 		measure((const struct gpu_op[]){op(DLPROF_GPU_H2D, 0, 1, 2, 1000)}, 1);
 	cr_expect(steps[0].fed && !steps[1].fed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_gpu_join.c - what the drain makes of operations that come out of order and late, against
- * counting. What it writes to is here; no database is.
+ * test_gpu_join.c - compares what the drain makes of operations that come late and out of order
+ * with counting. Functions of this file stand in for the database's writer.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -18,11 +18,11 @@ static struct segment segment = {.header = &header};
 static const struct life life = {.pid = 77};
 static struct gpu_join *gpu;
 
-/* What was written. */
+/* What the drain has written. */
 static struct gpu_values values[STEPS];
 static bool written[STEPS];
 static size_t step_count, gap_count;
-static int64_t taken_back[2]; /* from, to */
+static int64_t taken_back[2]; /* [from, to) of steps whose values were made unknown */
 static char clock_is[8];
 
 void gpu_values_init(struct gpu_values *out)
@@ -49,7 +49,7 @@ int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row)
 	return 0;
 }
 
-/* Nothing here is recorded at the level api. */
+/* Fails: no test here records at level api. */
 int writer_gpu_call(struct writer *writer, const struct gpu_call_values *calls)
 {
 	(void)writer;
@@ -164,7 +164,7 @@ static void begin(void)
 
 TestSuite(gpu_join, .init = begin);
 
-/* Begin, end of the wait, and end of each step; the last ends at END. */
+/* Of each step: its begin, the end of its wait, and its end. The last step ends at END. */
 static int64_t steps[STEPS][3];
 
 static void make_steps(void)
@@ -194,7 +194,7 @@ static int64_t count(const struct span *spans, bool copies, int64_t from, int64_
 	return sum;
 }
 
-/* Operations in any order, a part of them at a time; steps are told before or after theirs. */
+/* Gives the drain operations in any order, some at a time, and steps before or after their own. */
 static void run(const struct span *spans, int64_t unknown_from, int64_t unknown_to)
 {
 	bool sent[OPS] = {false};
@@ -289,7 +289,7 @@ Test(gpu_join, what_lies_in_a_gap_is_not_written)
 	}
 }
 
-/* As many bad ones as there are in a clock that is broken: nothing is known, nobody's clock is it.
+/* With as many bad records as a broken clock makes, nothing is known, and no clock is named.
  */
 Test(gpu_join, a_clock_that_cannot_be_is_nobodys)
 {
@@ -313,7 +313,7 @@ static void send_launches(int64_t at, uint32_t count)
 	send(&(struct span){at, at, DLPROF_GPU_LAUNCH, 0, count});
 }
 
-/* A thread tells of its last launches with its next ones. */
+/* Another thread reports its launches only when it launches again. */
 Test(gpu_join, launches_of_other_threads_come_late)
 {
 	tell(DLPROF_GPU_HOST, 0, 0, 0);
@@ -334,7 +334,7 @@ Test(gpu_join, launches_of_other_threads_come_late)
 		cr_expect_eq(values[i].kernel_count, i < 4 ? 7 : 3);
 }
 
-/* However long a step is, what it began with is there when it is over. */
+/* The launches at the begin of a step are kept until its end, however long the step is. */
 Test(gpu_join, a_long_step_keeps_its_launches)
 {
 	const int64_t second = 1000 * MS;
@@ -367,7 +367,7 @@ static void add_step(int task, int64_t begin_ns, int64_t end_ns)
 	gpu_join_batch(gpu, &life, &(struct gpu_batch){1, 0, task, begin_ns, end_ns, 1});
 }
 
-/* CUPTI does not promise that an operation is in no buffer that is younger. */
+/* CUPTI may deliver an operation in a later buffer: the step's values are then written again. */
 Test(gpu_join, what_comes_late_is_in_its_step_all_the_same)
 {
 	add_step(0, 1000, 2000);
@@ -387,7 +387,7 @@ Test(gpu_join, what_comes_late_is_in_its_step_all_the_same)
 	cr_expect_eq(gap_count, 0);
 }
 
-/* Where the step's other operations are forgotten, nothing is known of it any more. */
+/* An operation makes a step unknown if the step's other operations were dropped by then. */
 Test(gpu_join, what_comes_too_late_takes_back_what_was_written)
 {
 	const int64_t second = 1000 * MS;
@@ -408,7 +408,7 @@ Test(gpu_join, what_comes_too_late_takes_back_what_was_written)
 	cr_expect_eq(gap_count, 1);
 }
 
-/* As another user of CUPTI leaves it that nobody sees: not an idle GPU. */
+/* Steps without operations, as when an unseen client of CUPTI takes them, are no idle GPU. */
 Test(gpu_join, of_a_step_without_any_operation_nothing_is_known)
 {
 	for (int i = 0; i < 3; i++)

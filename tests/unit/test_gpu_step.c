@@ -6,7 +6,7 @@
 
 #define US 1000
 
-/* Times in microseconds. */
+/* An operation with its begin and end in microseconds. */
 #define OP(kind, begin, end)                                                                       \
 	{                                                                                          \
 		(begin) * US, (end)*US, 0, DLPROF_GPU_WHAT(DLPROF_GPU_##kind, 7, 0), 0,            \
@@ -35,7 +35,7 @@ Test(gpu_step, busy_is_a_union_clipped_to_the_step)
 
 	cr_expect_eq(step.busy_ns, (80 + 50 + 100) * US);
 	cr_expect_eq(step.nccl_ns, 10 * US);
-	/* By where they begin. */
+	/* A kernel counts in the step in which it begins. */
 	cr_expect_eq(step.kernel_count, 4);
 	cr_expect_eq(step.graph_count, 1);
 	cr_expect_eq(step.gap_host_ns, (120 + 550) * US);
@@ -52,14 +52,14 @@ Test(gpu_step, nothing_is_all_gap)
 
 Test(gpu_step, the_wait_counts_where_the_gpu_is_idle_only)
 {
-	/* Queued work runs on for 300 of 500 us of waiting. */
+	/* The GPU works for 300 of 500 us of the wait for data, on queued kernels. */
 	const struct gpu_op ops[] = {OP(KERNEL, 0, 300), OP(KERNEL, 600, 900)};
 	struct gpu_step step = measure(ops, 2, 0, 500, 1000);
 
 	cr_expect_eq(step.gap_data_ns, 200 * US);
 	cr_expect_eq(step.gap_host_ns, 200 * US);
 	cr_expect_eq(step.refill_ns, 100 * US);
-	/* A wait in which the GPU idled only at first leaves nothing to refill. */
+	/* There is no refill if the GPU works when the wait ends. */
 	cr_expect_eq(measure(ops, 2, 0, 700, 1000).refill_ns, 0);
 	cr_expect_eq(measure(ops, 2, 0, 250, 1000).refill_ns, 0);
 }
@@ -74,7 +74,7 @@ Test(gpu_step, data_before_h2d_before_sync_before_host)
 
 	cr_expect_eq(step.gap_data_ns, 100 * US);
 	cr_expect_eq(step.gap_h2d_ns, 100 * US);
-	/* 300 to 400, and all of the gap that began in a wait. */
+	/* From 300 to 400, and the whole gap from 700 on, which begins in a wait for the GPU. */
 	cr_expect_eq(step.gap_sync_ns, 200 * US);
 	cr_expect_eq(step.gap_host_ns, 300 * US);
 	cr_expect_eq(step.sync_stream_ns, 150 * US);
@@ -94,7 +94,7 @@ Test(gpu_step, a_breath_between_kernels_is_not_the_hosts)
 
 Test(gpu_step, a_gap_goes_by_its_own_begin_not_the_steps)
 {
-	/* The step begins in the middle of what a wait of the one before brought about. */
+	/* The step begins in a gap that a wait for the GPU in the step before has caused. */
 	const struct gpu_op ops[] = {OP(KERNEL, 0, 100), OP(SYNC_EVENT, 50, 110),
 				     OP(KERNEL, 300, 400)};
 
@@ -121,7 +121,7 @@ Test(gpu_step, bytes_and_launches_go_to_where_they_begin)
 	cr_expect_eq(step.kernel_count, 300);
 }
 
-/* loss.item(): the host was in the copy until it was over. One that it did not wait for is no wait.
+/* A copy counts as a wait only if the host's call lasts until its end, as in loss.item().
  */
 Test(gpu_step, a_copy_that_was_waited_for_is_a_wait)
 {
@@ -149,7 +149,7 @@ static int by_begin(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* Against counting microseconds one by one. */
+/* Compares random steps with counting each microsecond. */
 Test(gpu_step, random_ones_agree_with_counting)
 {
 	enum { OPS = 60, END = 2000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose kernels are whose: by their names, their streams and the threads that launch there. */
+/* Kernels are the training's or a loader's by their names, streams and launching threads. */
 #include <criterion/criterion.h>
 
 #include "analysis/gpu/gpu_streams.h"
@@ -55,7 +55,7 @@ Test(gpu_streams, threads_that_share_a_stream_with_the_training_train)
 {
 	kernel(DEFAULT, TRAINING);
 	kernel(DEFAULT, AUTOGRAD);
-	/* As FSDP's copies after a reduction: launched in the backward pass alone. */
+	/* As FSDP's copies after a reduction, which only the backward pass launches. */
 	cr_expect_not(is_loading(kernel(COMMON, AUTOGRAD)));
 	kernel(SIDE, LOADER);
 	mark(TRAINING);
@@ -69,12 +69,12 @@ Test(gpu_streams, where_the_training_launches_nothing_nobody_is_taken_for_a_load
 	launch(DLPROF_GPU_KERNEL, 1, COMMON, AUTOGRAD);
 	cr_expect_eq(mark(TRAINING), 0);
 	cr_expect_not(is_loading(&ops[0]));
-	/* On one device it does, on the other it does not. */
+	/* The training launches kernels on one device only. */
 	kernel(COMMON, TRAINING);
 	mark(TRAINING);
 	cr_expect(is_loading(&ops[0]));
 	cr_expect_not(is_loading(&ops[1]));
-	/* Nobody knows which thread it is. */
+	/* It is not known which thread trains. */
 	mark(0);
 	cr_expect_not(is_loading(&ops[0]));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On what a cause is named: each observation, just enough of it and just too little. */
+/* Tests what each cause is named for: with just enough of an observation, and just too little. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -60,7 +60,7 @@ static double slow_ones(int batch)
 
 Test(grounds, a_few_samples_take_much_of_all)
 {
-	/* The mean sample takes 10 ms; 1 % of 4,000 are 40. */
+	/* The mean sample takes 10 ms. 1 % of the 4,000 samples are 40 samples. */
 	struct slow_sample slow[64];
 
 	for (int i = 0; i < 64; i++)
@@ -91,7 +91,7 @@ static double slow_at_once(int batch)
 	return batch % 56 > 3 ? 100 : 400;
 }
 
-/* A server that pauses: whatever is asked for just then is slow, in all four workers. */
+/* When a server pauses, the loads of all four workers are slow at once. */
 Test(grounds, samples_are_not_to_blame_if_all_workers_are_slow_at_once)
 {
 	struct slow_sample slow[28];
@@ -110,7 +110,7 @@ static double pausing(int batch)
 	return batch % 14 ? 100 : 1000;
 }
 
-/* Python collects garbage for 900 ms, now in this sample, now in that. */
+/* Python collects garbage for 900 ms in a load, which is of other samples in each epoch. */
 Test(grounds, an_accident_does_not_come_again_in_the_next_epoch)
 {
 	struct slow_sample slow[9];
@@ -154,7 +154,7 @@ Test(grounds, loads_that_become_longer_all_the_time)
 	cr_expect_eq(judge(NULL), CAUSE_LOADER_CAPACITY, "one step is no growth");
 }
 
-/* The longest samples come last in each of two epochs. */
+/* Length of a load, ms, that grows over each of two epochs, as if samples were sorted by size. */
 static double sorted(int batch)
 {
 	return 80 + batch % (LOADS / 2) * 0.4;
@@ -174,7 +174,7 @@ Test(grounds, loads_that_become_longer_in_each_epoch)
 	cr_expect_eq(judge(NULL), CAUSE_GROWING_LOADS, "one epoch does not begin anew");
 }
 
-/* Who asks a program by a pipe is not told to ask a server for more at a time. */
+/* For waits for a server the advice is fewer requests; for waits for a program, none of it. */
 Test(grounds, loads_that_wait_for_pipes_or_sockets)
 {
 	struct load_facts facts = no_waits();
@@ -190,7 +190,7 @@ Test(grounds, loads_that_wait_for_pipes_or_sockets)
 	cr_expect(is_advised(ADVICE_WITHOUT_HELPER));
 }
 
-/* Many small samples that a dataset makes one by one cost calls of Python. */
+/* Python's calls take the time of many small samples that a dataset makes one by one. */
 Test(grounds, small_samples_that_are_made_one_by_one)
 {
 	static const struct {
@@ -226,7 +226,7 @@ Test(grounds, small_samples_that_are_made_one_by_one)
 	}
 }
 
-/* One-hot masks and images as floats make a batch of many bytes from few. */
+/* One-hot masks and images as floats make batches much larger than what was read. */
 Test(grounds, batches_that_are_blown_up)
 {
 	static const struct {
@@ -256,7 +256,7 @@ Test(grounds, batches_that_are_blown_up)
 	}
 }
 
-/* What each sample makes anew is named only if it could be kept. */
+/* Objects that each sample makes anew are named only if they could be kept open. */
 Test(grounds, clients_and_readers_that_each_sample_makes)
 {
 	struct load_facts facts = no_waits();
@@ -288,7 +288,7 @@ Test(grounds, clients_and_readers_that_each_sample_makes)
 	}
 }
 
-/* Receiving takes all of the waiting. */
+/* Runs in which all waiting is for receiving batches. */
 Test(grounds, batches_without_tensors_are_pickled)
 {
 	static const struct {
@@ -323,7 +323,7 @@ Test(grounds, batches_without_tensors_are_pickled)
 	}
 }
 
-/* More workers would wait for the same process, which has no more than one core. */
+/* More workers gain nothing if they wait for one process that can use only one core. */
 Test(grounds, a_helper_process_that_computes_for_all_workers)
 {
 	struct load_facts facts = no_waits();
@@ -344,7 +344,7 @@ Test(grounds, a_helper_process_that_computes_for_all_workers)
 	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY, "it is not what they wait for");
 }
 
-/* More than two loads at once, which compute for half of their time, and their programs as much. */
+/* More than two loads run at once; they compute half of their time, and their programs as long. */
 Test(grounds, programs_that_use_up_the_cores)
 {
 	struct load_facts facts = no_waits();
@@ -382,7 +382,7 @@ Test(grounds, loads_that_wait_until_data_is_on_the_disk)
 	cr_expect_not(diagnosis.advice.steps[0].is_ideal);
 }
 
-/* Four workers: what all of them write to is one pipe, a quarter may be each one's own helper. */
+/* All four workers write to one pipe; with a quarter of that wait each may have its own helper. */
 Test(grounds, loads_that_write_to_one_pipe)
 {
 	struct load_facts facts = no_waits();
@@ -418,7 +418,7 @@ Test(grounds, loads_that_open_more_than_they_read)
 	}
 }
 
-/* Returns the upper end of a step's range where one function takes a share of the loads. */
+/* Returns the highest gain of a step of advice if one function takes a share of the loads. */
 static double highest(enum advice_id id, double share, const struct load_times *loads)
 {
 	struct line_share line = {
@@ -506,8 +506,8 @@ Test(grounds, memory_that_has_run_out)
 }
 
 /*
- * Batches that are finished, and then take 60 ms to receive, of which fetching takes `fetch_ms`.
- * Each of the four workers has 400 ms for a load.
+ * Judges a run whose batches are finished, but take 60 ms to receive, of which asking for
+ * descriptors takes `fetch_ms`. With four workers a load may take 400 ms before it delays a step.
  */
 static enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu_share,
 				 double load_ms, const struct cause_input *input)
@@ -578,7 +578,7 @@ Test(grounds, workers_are_slow_together_or_nobody_knows)
 	}
 }
 
-/* Six loads in a hundred take 1,200 ms, so the mean load is a little longer than four steps. */
+/* Length of a load, ms: six in a hundred halt, so that the mean is just above four steps. */
 static double halting(int batch)
 {
 	return batch % 100 < 6 ? 1200 : 40;
@@ -601,8 +601,7 @@ Test(grounds, halts_of_a_server_are_neither_capacity_nor_a_period)
 	cr_expect_not(is_advised(ADVICE_MORE_LOADER_CAPACITY));
 }
 
-/* The first 240 of 400 batches are drawn and thrown away, as by a training that goes on. */
-/* A GPU takes launches at once until its queue is full: only one that is idle says something. */
+/* Short steps may be launches into a GPU's queue: batches are thrown away only if the GPU idles. */
 Test(grounds, short_steps_with_a_gpu_are_not_thrown_away)
 {
 	for (int gpu = 0; gpu < 3; gpu++) {
@@ -629,7 +628,7 @@ static double slow_first_epoch(int batch)
 	return batch < LOADS / 2 ? 200 : 100;
 }
 
-/* Loads that are on a CPU, or wait for one, wait for no storage. */
+/* A slow first epoch is no cold cache if its loads compute, or wait for a core. */
 Test(grounds, a_first_epoch_that_computes_is_not_cold)
 {
 	struct load_facts facts = no_waits();
@@ -647,7 +646,7 @@ Test(grounds, a_first_epoch_that_computes_is_not_cold)
 	}
 }
 
-/* A pass over the data before the training, or a loop over it without a step. */
+/* A whole epoch of short steps is a pass over the data, and throws no batches away. */
 Test(grounds, an_epoch_of_short_steps_is_not_thrown_away)
 {
 	epochs = 2;
@@ -660,6 +659,7 @@ Test(grounds, an_epoch_of_short_steps_is_not_thrown_away)
 	cr_expect_eq(diagnosis.skipped.count, 0);
 }
 
+/* The first 240 of 400 batches are drawn and thrown away, as by a training that is resumed. */
 Test(grounds, batches_that_are_thrown_away)
 {
 	for (int trains = 0; trains < 2; trains++) {
@@ -667,7 +667,7 @@ Test(grounds, batches_that_are_thrown_away)
 		for (int i = 0; i < LOADS; i++) {
 			const bool is_skipped = i < 240 && !trains;
 
-			/* Another program has the core in two of them. */
+			/* Two of the skipped steps are long: another program had the core. */
 			series.compute_ns[i] =
 				(float)(is_skipped && i % 90 != 89 ? 0.1 * MS : 30 * MS);
 			series.wait_ns[i] = (float)(i < 240 ? 25 * MS : 5 * MS);
@@ -691,7 +691,7 @@ Test(grounds, waits_that_end_within_the_run)
 		cr_expect_eq(diagnosis.grounds.calm.first, from_end ? 0 : 100);
 	}
 	make(NULL, NULL);
-	memcpy(series.handover_ns, series.wait_ns, 100 * sizeof(*series.wait_ns)); /* received */
+	memcpy(series.handover_ns, series.wait_ns, 100 * sizeof(*series.wait_ns)); /* were ready */
 	judge(NULL);
 	cr_expect_eq(diagnosis.grounds.calm.first + diagnosis.grounds.calm.last, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks under way: that they are found again, and that however many there are none costs more. */
+/* Tests that tasks under way are found again, and that none costs more if there are many. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void take(struct dlprof_event event)
 	take_of(0, event);
 }
 
-/* The answer, all records being taken. */
+/* Finishes the drain, and returns the number that a query gives. */
 static long long after_all(const char *sql)
 {
 	static bool finished;
@@ -72,7 +72,7 @@ Test(join, finds_the_tasks_that_are_under_way)
 
 	srand(1);
 	for (int turn = 0; turn < TURNS; turn++) {
-		/* At random, or what came first goes first. */
+		/* Takes a random task, or in turn the oldest one. */
 		uint32_t task =
 			(uint32_t)(turn % 7000 < 3500 ? rand() % TASKS : (int)first++ % TASKS);
 		struct entry *entry = entry_find(stream, task);
@@ -106,7 +106,7 @@ Test(join, is_done_with_loads_of_which_no_batch_comes)
 			cr_assert_leq(task - rows, STREAM_MOST, "%zu of %u", rows, task);
 		}
 	}
-	/* One that is handed out after all. */
+	/* A batch of one of these loads is handed out after all. */
 	take(fake_epoch(1, 0, 1, 0, 0));
 	take(fake_batch(0, MANY - 1, MANY, 1));
 	cr_assert_eq(join_finish(join), 0);
@@ -121,7 +121,7 @@ Test(join, writes_many_steps_at_once)
 	struct dlprof_event epoch = fake_epoch(1, 0, 0, 0, 0);
 	size_t rows = 0;
 
-	epoch.epoch.flags = 0; /* nobody told whether they come in order */
+	epoch.epoch.flags = 0; /* it is not known whether batches come in order */
 	take(epoch);
 	for (uint32_t task = 0; task < MANY; task++) {
 		struct dlprof_event event = fake_batch(0, task, task, 1);
@@ -138,7 +138,7 @@ Test(join, writes_many_steps_at_once)
 		     MANY);
 }
 
-/* The drain looks fifty times as often where there is much to see. */
+/* A drain that looks fifty times as often waits as long for a missing load. */
 Test(join, waits_for_a_load_as_long_however_often_it_looks)
 {
 	size_t rows = 0;
@@ -169,7 +169,7 @@ Test(join, an_epoch_has_the_call_that_ended_it)
 	cr_expect_eq(after_all("SELECT compute_ns FROM batch"), 5 * MS);
 }
 
-/* It raised: the training may go on asking, and no epoch ended. */
+/* next() raised an error: the training may ask again, so that no epoch ended. */
 Test(join, an_error_is_no_end_of_an_epoch)
 {
 	struct dlprof_event stop = fake_stop(0, 20);
@@ -220,7 +220,7 @@ Test(join, a_loader_has_the_place_where_it_is_made)
 		     1);
 }
 
-/* It was left half-way: the next iter() of any loader ends the step of its last batch. */
+/* The last step of an epoch that was left half-way ends with the next iter() of any loader. */
 Test(join, the_last_step_of_an_epoch_that_is_left_ends_when_another_begins)
 {
 	struct dlprof_event batch = fake_batch(0, 0, 10, 5), other = fake_epoch(2, 0, 1, 0, 40);
@@ -238,7 +238,7 @@ Test(join, the_last_step_of_an_epoch_that_is_left_ends_when_another_begins)
 	cr_expect_eq(after_all("SELECT compute_ns FROM batch"), 25 * MS);
 }
 
-/* A loader that is asked in the middle of another's epoch does not end the step there. */
+/* An iter() of another loader in the middle of an epoch does not end the epoch's step. */
 Test(join, an_epoch_that_goes_on_has_the_whole_step)
 {
 	struct dlprof_event batch = fake_batch(0, 0, 10, 5), next = fake_batch(0, 1, 90, 5);
@@ -269,14 +269,14 @@ Test(join, an_epoch_within_a_load_ends_no_step)
 	cr_expect_eq(after_all("SELECT step_ns FROM batch"), 80 * MS);
 }
 
-/* Another loader is asked in the middle of the step: what is freed after its batch is its own. */
+/* A step has batches of another loader within: freeing after their arrival counts for these. */
 Test(join, what_is_freed_after_a_batch_is_waited_for_and_no_compute)
 {
 	struct dlprof_event first = fake_batch(0, 0, 10, 5), second = fake_batch(0, 1, 90, 5);
 	struct dlprof_event other = fake_batch(0, 0, 40, 5), more = fake_batch(0, 1, 60, 5);
 
 	first.batch.waited_ns = 100 * MS;
-	other.batch.waited_ns = 107 * MS; /* its own wait, and 2 ms for what was freed */
+	other.batch.waited_ns = 107 * MS; /* its own wait of 5 ms, and 2 ms of freeing */
 	other.batch.free_ns = 2 * MS;
 	more.batch.waited_ns = 115 * MS;
 	more.batch.free_ns = 3 * MS;
@@ -294,7 +294,7 @@ Test(join, what_is_freed_after_a_batch_is_waited_for_and_no_compute)
 	cr_expect_eq(after_all("SELECT compute_ns FROM batch WHERE begin_ns = 10000000"), 60 * MS);
 }
 
-/* `break`: its workers are shut down, which is the epoch's end, if the training goes on. */
+/* After `break` the workers are shut down: the epoch ends then, if the training goes on. */
 Test(join, an_epoch_that_is_dropped_ends_when_it_was)
 {
 	struct dlprof_event batch = fake_batch(0, 0, 10, 5), stop = fake_stop(0, 30);
@@ -314,7 +314,7 @@ Test(join, an_epoch_that_is_dropped_ends_when_it_was)
 	cr_expect_eq(after_all("SELECT stop_ns FROM epoch WHERE epoch = 0"), 20 * MS);
 }
 
-/* What came after its last batch may be the end of the training, however long it was. */
+/* The time after the last batch may be the training's end, and so is no step. */
 Test(join, an_epoch_that_is_dropped_and_nothing_else_ends_no_step)
 {
 	struct dlprof_event stop = fake_stop(0, 30000);
@@ -362,7 +362,7 @@ static struct dlprof_event fake_parts(uint32_t task, uint64_t at_ms, const uint6
 	return parts;
 }
 
-/* A step with a wait in it has two records of its parts; one that trains nothing has none. */
+/* A step with a wait inside has two records of its parts; a step that does not train has none. */
 Test(join, parts_of_a_step_add_up_and_are_unknown_where_there_are_none)
 {
 	const uint64_t first[] = {5, 4, 3, 2, 1}, second[] = {0, 0, 0, 0, 10};
@@ -395,7 +395,7 @@ Test(join, an_optimizer_that_nobody_saw_is_unknown)
 	cr_expect_eq(after_all("SELECT before_ns FROM batch WHERE batch = 0"), 10 * MS);
 }
 
-/* Of the time in iter(), which is 5 ms; a record of more is damaged. */
+/* Choosing samples counts up to the time of iter(), 5 ms; a record of more is damaged. */
 Test(join, the_time_of_choosing_samples_in_iter_is_the_epochs)
 {
 	struct dlprof_event epoch = fake_epoch(1, 0, 1, 0, 0);

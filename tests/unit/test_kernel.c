@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels by names as they stand in the libraries of NCCL 2.32, DALI 2.4, nvJPEG 12.4 and PyTorch.
+/* Tests kernels' names, as the libraries NCCL 2.32, DALI 2.4, nvJPEG 12.4 and PyTorch have them.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ Test(kernel, collectives_of_nccl_by_all_their_names)
 		       "_Z28ncclDevKernel_AllGather_RING24ncclDevKernelArgsStorageILm4096EE",
 		       "_Z30ncclSymkDevKernel_AllGather_LL21ncclSymkDevWorkArgs4K",
 		       "_Z32ncclSymkDevKernel_AllGather_LLMC21ncclSymkDevWorkArgs4K",
-		       /* of before 2.18, of before 2.8, and demangled */
+		       /* names before NCCL 2.18 and 2.8, and a demangled one */
 		       "_Z38ncclKernel_AllReduce_RING_LL_Sum_floatP11ncclDevCommmP8ncclWork",
 		       "_Z33ncclAllReduceRingLLKernel_sum_f328ncclColl",
 		       "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
@@ -78,7 +78,7 @@ Test(kernel, others_are_neither)
 				     NULL});
 }
 
-/* What was told, put together. */
+/* Returns the name that the parts in `events` make. */
 static const char *told(void)
 {
 	static char text[DLPROF_KERNEL_BYTES + 1];
@@ -89,7 +89,7 @@ static const char *told(void)
 		cr_assert_eq(events[i].task, i);
 		memcpy(text + i * DLPROF_MARK_BYTES, events[i].mark, DLPROF_MARK_BYTES);
 	}
-	/* The last part is not full: that is how it is known. */
+	/* The last part is not full, by which the reader knows that it is the last. */
 	cr_expect_eq(events[count - 1].mark[DLPROF_MARK_BYTES - 1], '\0');
 	return text;
 }

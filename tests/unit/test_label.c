@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of ranges: what is a step, what is cut, and that no text makes us read or keep too much. */
+/* Names of NVTX ranges: which are steps, how they are cut, and that no name is read too far. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ Test(label, steps_by_the_name_that_the_user_gives)
 	cr_expect(label_is_step("step 3", NULL));
 }
 
-/* At the end of a page, so that a byte too many is a fault. */
+/* The name lies at the end of a page, so that reading a byte too many is a fault. */
 Test(label, no_more_is_read_than_is_kept)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which GPUs are there that dlprof does not follow, below a root that is made up. */
+/* Finds GPUs that dlprof does not follow, in made-up files below a folder. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

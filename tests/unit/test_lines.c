@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which line of code a sample belongs to, what share of the time a line has, and how sure that is.
+/* Tests which line of code a stack belongs to, a line's share of the time, and the share's error.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -44,7 +44,7 @@ static struct line_frame FRAMES[] = {
 	[LOOP_4] = {"/w/other.py", "augment", 71, true, false},
 };
 
-/* The innermost first, as many as are not -1. */
+/* A stack sample; its frames, the innermost first, end with -1. */
 struct row {
 	enum line_role role;
 	enum line_phase phase;
@@ -188,7 +188,7 @@ Test(lines, the_loop_that_waits_is_told_from_what_it_waits_for)
 		{LINE_ROLE_MAIN, LINE_NOT_READY, 1, 40, {SELECT, NEXT, MAIN, -1}},
 		{LINE_ROLE_MAIN, LINE_RECEIVING, 1, 20, {TENSOR, NEXT, MAIN, -1}},
 		{LINE_ROLE_MAIN, LINE_SAMPLING, 1, 39, {SAMPLER, FETCH, NEXT, MAIN, -1}},
-		/* A loader of the user's own, without an iterator of others. */
+		/* A loader that the user wrote, without a library's iterator. */
 		{LINE_ROLE_MAIN, LINE_NOT_READY, 1, 1, {SELECT, METRICS, MAIN, -1}},
 	};
 	const struct line_lead *waits;
@@ -234,7 +234,7 @@ Test(lines, who_holds_the_interpreter_has_shares_of_the_main_threads_time)
 		{LINE_ROLE_MAIN, LINE_NOT_READY, 1, 20, {SELECT, NEXT, MAIN, -1}},
 		{LINE_ROLE_THREAD, LINE_RECEIVING, 1, 60, {METRICS, -1}},
 		{LINE_ROLE_THREAD, LINE_STEP, 1, 5, {METRICS, -1}},
-		/* Workers have interpreters of their own. */
+		/* A worker has its own interpreter, and so waits for no other thread's. */
 		{LINE_ROLE_WORKER, LINE_LOAD, 1, 900, {COLLATE, -1}},
 		{LINE_ROLE_MAIN, LINE_LOAD, 1, 10, {COLLATE, -1}},
 		{LINE_ROLE_THREAD, LINE_LOAD, 1, 5, {METRICS, -1}},
@@ -254,7 +254,7 @@ Test(lines, who_holds_the_interpreter_has_shares_of_the_main_threads_time)
 	lines_done(&lines);
 }
 
-/* Kish's effective size of `count` weights. */
+/* Returns Kish's effective number of samples with these weights. */
 static double kish(const double *weights, size_t count)
 {
 	double sum = 0, squares = 0;
@@ -291,7 +291,7 @@ Test(lines, the_effective_count_is_never_too_large)
 	}
 	cr_expect_float_eq(lines_effective_count(100, 100 * least), 100, 1e-6);
 	cr_expect_float_eq(lines_effective_count(100, 100 * most), 100, 1e-6);
-	/* Weights that cannot be, as of a damaged file: no more than there are samples. */
+	/* With impossible weights, of a damaged file, there are no more than all samples. */
 	cr_expect_leq(lines_effective_count(100, 1), 100 + 1e-6);
 	cr_expect_leq(lines_effective_count(100, 1e30), 100 + 1e-6);
 	cr_expect_eq(lines_effective_count(0, 5), 0);
@@ -352,7 +352,7 @@ Test(lines, nothing_and_numbers_that_cannot_be)
 	lines_done(&lines);
 }
 
-/* The frame that is named beside a cause; -1: none, 100 more: as who holds the interpreter. */
+/* Returns the frame named beside a cause, plus 100 if it holds the interpreter; -1: none. */
 static int named(const struct lines *lines, enum cause cause, double pauses)
 {
 	struct diagnosis diagnosis = {
@@ -390,7 +390,7 @@ Test(lines, a_cause_has_the_line_of_its_time)
 	lines_done(&lines);
 }
 
-/* A fifth of the steps is too little beside another cause. */
+/* A line with a fifth of the steps is not named beside another cause. */
 Test(lines, a_line_of_the_step_is_named_where_it_is_the_cause)
 {
 	struct line_share line = {.frame = MAIN, .share = 0.2, .error = 0.03, .is_own = true};
@@ -405,13 +405,13 @@ Test(lines, a_line_of_the_step_is_named_where_it_is_the_cause)
 	cr_expect_eq(lines_of_step(&lines, 0), NULL, "a library's line");
 }
 
-/* The loop is in each stack; what it waits for is said by the innermost frames. */
+/* The loop's line is in each stack, but the innermost frames tell what the loop waits for. */
 Test(lines, a_loop_that_waits_for_a_sampler_has_the_samplers_line)
 {
 	struct row rows[] = {
 		{LINE_ROLE_MAIN, LINE_EPOCH_START, 1, 80, {WEIGHTED, INDEX, NEXT, LOOP_1, -1}},
 		{LINE_ROLE_MAIN, LINE_NOT_READY, 1, 17, {POLL, NEXT, LOOP_1, -1}},
-		/* Not within the loader, so no loop: a line of the same function. */
+		/* Another line of the same function, not within the loader, and so no loop. */
 		{LINE_ROLE_MAIN, LINE_EPOCH_END, 1, 3, {LOOP_2, -1}},
 	};
 	const struct line_lead *waits;
@@ -441,7 +441,7 @@ Test(lines, a_loop_that_waits_for_a_sampler_has_the_samplers_line)
 	lines_done(&lines);
 }
 
-/* A loop in Python, of which no line leads. */
+/* A loop in Python none of whose lines takes much more than the others. */
 Test(lines, a_function_may_lead_with_none_of_its_lines)
 {
 	struct row rows[] = {
@@ -472,7 +472,7 @@ Test(lines, a_function_may_lead_with_none_of_its_lines)
 	lines_done(&lines);
 }
 
-/* The line that calls a library's whole loop says nothing about what a step does. */
+/* A line that calls a library's whole training loop does not tell what a step does. */
 Test(lines, a_library_that_runs_the_loop)
 {
 	struct row rows[] = {
@@ -495,7 +495,7 @@ Test(lines, a_library_that_runs_the_loop)
 	lines_done(&lines);
 }
 
-/* What calls the loader from a constructor is not made by a load. */
+/* A constructor that calls the loader is not called by a load, and makes nothing in it. */
 Test(lines, what_is_made_in_loads)
 {
 	struct row rows[] = {
@@ -521,7 +521,7 @@ Test(lines, what_is_made_in_loads)
 	lines_done(&lines);
 }
 
-/* A dataset that is asked for a whole batch makes no samples one by one. */
+/* A dataset with __getitems__ does not make its samples one by one. */
 Test(lines, samples_that_are_made_one_by_one)
 {
 	struct row rows[] = {
@@ -541,7 +541,7 @@ Test(lines, samples_that_are_made_one_by_one)
 	lines_done(&lines);
 }
 
-/* A worker gives a descriptor when its load lets go of the interpreter. */
+/* A worker hands over a descriptor only when its load releases the interpreter. */
 Test(lines, a_wait_for_a_workers_answer_has_the_line_of_its_loads)
 {
 	struct row rows[] = {

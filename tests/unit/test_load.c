@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nobody claims of a load is split into running and not running, and nothing gets lost. */
+/* A load's time without known parts is split into running and waiting, and no time gets lost. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ Test(load, a_known_split)
 {
 	struct load_split split = load_split(&plain);
 
-	/* Not on a CPU: 60. In reads and opens 20, in waits that were seen 30; the other 10 are
-	 * shared by decode 20, collate 10 and the 20 of other that did not wait: 40 %. */
+	/* 60 are not on a CPU: 20 in reads and opens, 30 in known waits. The other 10 are shared by
+	 * decode, 20, collate, 10, and the 20 of `other` that did not wait: 4 of 10 for `other`. */
 	cr_expect_float_eq(split.blocked_ns, 34, 1e-9, "%g", split.blocked_ns);
 	cr_expect_float_eq(split.cpu_ns, 16, 1e-9, "%g", split.cpu_ns);
 }
@@ -40,7 +40,7 @@ Test(load, nothing_gets_lost)
 
 		times.load_ns = times.open_ns + times.read_ns + times.decode_ns + times.collate_ns +
 				times.other_ns;
-		/* Clocks differ a little: CPU may even exceed the load, waits what is left. */
+		/* Clocks differ a little: CPU time may exceed the load, and waits the rest. */
 		times.cpu_ns = draw(&seed, 1.1 * times.load_ns);
 		times.blocked_ns = draw(&seed, 1.5 * times.other_ns);
 		if (i % 3 == 0)
@@ -96,7 +96,7 @@ Test(load, all_running_and_none)
 
 Test(load, waiting_in_reads_is_not_charged_to_other)
 {
-	/* A load that does nothing but read from a slow disk, and a little of its own. */
+	/* A load that reads from a slow disk, and computes a little. */
 	struct load_times times = {
 		.load_ns = 1000, .cpu_ns = 20, .read_ns = 980, .other_ns = 20,
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_manners.c - what another user of CUPTI asks for is what happens, and we know when it has
- * all. The functions behind are those at the end.
+ * test_manners.c - another client of CUPTI gets what it asks for, and dlprof knows when that client
+ * has CUPTI. The functions at the end stand in for CUPTI and the rest of dlprof.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -30,18 +30,18 @@ int cuptiActivitySetAttribute(int attribute, size_t *size, void *value);
 static struct {
 	cupti_request_function *request;
 	cupti_complete_function *complete;
-	int result; /* of what follows */
+	int result; /* what CUPTI's functions return */
 	int yields, flushes, insists, marks, forced;
-	uint32_t call; /* that they want recorded */
+	uint32_t call; /* last one that the client enabled */
 	uint64_t kept;
-	bool free_meanwhile; /* while the callbacks were registered */
+	bool free_meanwhile; /* dlprof could have taken CUPTI back during a registration */
 } real;
 
 static enum state_mode mode = STATE_CUPTI;
 static bool yielded;
-static uint64_t forced_ns; /* what we knew while they forced */
+static uint64_t forced_ns; /* activity_forced_ns during the client's forced flush */
 static int requested, completed;
-static bool shared_out; /* CUPTI has one of ours that may have records of theirs */
+static bool shared_out; /* CUPTI has a buffer of dlprof's, maybe with the client's records */
 static size_t completed_size;
 static uint8_t theirs[64], copied[64];
 
@@ -61,7 +61,7 @@ static void complete_one(void *context, uint32_t stream, uint8_t *buffer, size_t
 	memcpy(copied, buffer, valid_size);
 }
 
-/* As CUPTI does. */
+/* Requests a buffer and delivers it, as CUPTI does. */
 static void work(void)
 {
 	uint8_t *buffer;
@@ -94,7 +94,7 @@ Test(manners, they_have_their_buffers_and_we_know_of_them)
 	cr_expect(manners_is_free(clock_now_ns() + 100000000));
 }
 
-/* What is forced out by others is known to be. */
+/* While another client's forced flush lasts, dlprof knows since when. */
 Test(manners, who_forces_is_known_while_it_lasts)
 {
 	const uint64_t before_ns = clock_now_ns();
@@ -110,13 +110,13 @@ Test(manners, who_forces_is_known_while_it_lasts)
 	cr_expect(real.flushes == 1 && real.forced == 2 && forced_ns == 0);
 }
 
-/* They took the callbacks before we did, and do not think of doing so again. */
+/* A client registered its callbacks before dlprof did, and later only enables a kind. */
 Test(manners, who_only_enables_has_the_callbacks_again)
 {
 	mode = STATE_HOST;
 	cr_expect_eq(cuptiActivityRegisterCallbacks(request_one, complete_one), 0);
 	mode = STATE_CUPTI;
-	real.request = NULL; /* ours */
+	real.request = NULL; /* now dlprof's */
 	cr_expect_eq(cuptiActivityEnable(CUPTI_KIND_MEMCPY), 0);
 	cr_expect_eq(real.yields, 1);
 	cr_assert_not_null(real.request);
@@ -127,7 +127,7 @@ Test(manners, who_only_enables_has_the_callbacks_again)
 	cr_expect_null(real.request, "theirs are there");
 }
 
-/* Before their first record, and again for each kind, CUPTI's buffers of ours are marked. */
+/* When a client comes, and at each kind that it enables, the buffers that CUPTI has are marked. */
 Test(manners, who_comes_finds_what_is_out_marked)
 {
 	cuptiActivityRegisterCallbacks(request_one, complete_one);
@@ -138,7 +138,7 @@ Test(manners, who_comes_finds_what_is_out_marked)
 	cr_expect_eq(real.marks, 2);
 }
 
-/* They ask CUPTI for their records only if it has a buffer of theirs. */
+/* A client flushes only if CUPTI has a buffer of its own: dlprof requests one from it. */
 Test(manners, one_buffer_of_theirs_stands_in_for_ours)
 {
 	manners_stand_in();
@@ -185,7 +185,7 @@ Test(manners, another_user_does_not_get_the_stand_in)
 	cuptiActivityFlushAll(1);
 }
 
-/* What of theirs is in a buffer of ours comes to them in one of their own. */
+/* A client's records in a buffer of dlprof's are copied to a buffer of the client's. */
 Test(manners, a_shared_buffer_is_copied)
 {
 	uint8_t ours[64];
@@ -226,7 +226,7 @@ Test(manners, finalize_leaves_nobody_anything)
 	cr_expect(manners_is_free(clock_now_ns() + 100000000));
 }
 
-/* What they set is remembered for when they record, and is ours until then. */
+/* A client's settings are kept until it records; until then dlprof's are in force. */
 Test(manners, settings_of_theirs_are_kept_for_them)
 {
 	cr_expect_eq(cuptiSetThreadIdType(2), 0);
@@ -243,7 +243,7 @@ Test(manners, settings_of_theirs_are_kept_for_them)
 	cr_expect_eq(real.yields, 0);
 }
 
-/* Whose buffers are whose must not change while records are made: we make none by then. */
+/* dlprof ends its records before a client makes all threads share buffers. */
 Test(manners, buffers_of_all_threads_come_after_ours)
 {
 	uint8_t no = 0;
@@ -255,14 +255,14 @@ Test(manners, buffers_of_all_threads_come_after_ours)
 	cr_expect_eq(real.yields, 1);
 }
 
-/* ... and only who wants records after that has the callbacks again. */
+/* Sharing buffers does not give a client its callbacks; enabling a kind later does. */
 Test(manners, buffers_of_all_threads_are_not_theirs_yet)
 {
 	uint8_t no = 0;
 	size_t size = sizeof(no);
 
 	cuptiActivityRegisterCallbacks(request_one, complete_one);
-	yielded = false; /* all is ours again */
+	yielded = false; /* dlprof has CUPTI again */
 	real.request = NULL;
 	cuptiActivitySetAttribute(9, &size, &no);
 	cr_expect(real.yields == 2 && !real.request);
@@ -274,7 +274,7 @@ Test(manners, buffers_of_all_threads_are_not_theirs_yet)
 	cr_expect_null(real.request, "theirs are there");
 }
 
-/* dlsym() is not to bring anybody from one libcupti into another. */
+/* dlsym() gives dlprof's wrappers only for the libcupti in use, not for another copy. */
 Test(manners, dlsym_answers_for_the_libcupti_in_use_alone)
 {
 	int other;
@@ -287,7 +287,7 @@ Test(manners, dlsym_answers_for_the_libcupti_in_use_alone)
 	cr_expect_eq(lookup_answer("cuptiGetVersion", &other), (void *)&other);
 }
 
-/* Any order of calls, with failures: the real one is asked each time, and we know what is theirs.
+/* Calls in random order, some of which fail: each reaches CUPTI, and the client's kinds are known.
  */
 Test(manners, random_calls_agree_with_a_list)
 {
@@ -335,7 +335,7 @@ static int real_flush(uint32_t flag)
 	return 0;
 }
 
-/* What manners.c stands on. */
+/* Functions that manners.c calls. */
 struct cupti cupti = {.ActivityFlushAll = real_flush};
 cupti_complete_function *_Atomic activity_their_complete;
 _Atomic uint64_t activity_forced_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the drain sees of the modules of a process: its mappings, their bytes, copies of decoders.
+/* Tests how the drain reads a process's modules: mappings, their bytes, copies of decoders.
  */
 #include <criterion/criterion.h>
 #include <elf.h>
@@ -41,7 +41,7 @@ struct listed {
 	int files, codes;
 };
 
-/* The next line of a file that libc reads by its own means. */
+/* Compares a line with the next line with a path of /proc/self/maps, read by libc's functions. */
 static int compare(void *context, const struct maps_line *line)
 {
 	struct listed *listed = context;
@@ -68,7 +68,7 @@ static int compare(void *context, const struct maps_line *line)
 
 Test(maps, are_what_the_kernel_lists)
 {
-	/* No malloc() in between may map more. */
+	/* A static buffer: malloc() could add a mapping meanwhile. */
 	static char buffer[1 << 16];
 	struct listed listed = {fopen("/proc/self/maps", "r"), 0, 0};
 
@@ -107,7 +107,7 @@ Test(maps, new_code_changes_the_state)
 	cr_assert_eq(maps_state(INT32_MAX), 0);
 }
 
-/* Of a program that was started, or of a child of our own. */
+/* Returns maps_image() of a started program, or of a child that was only forked. */
 static uint64_t image_of_child(bool is_started)
 {
 	uint64_t image;
@@ -139,7 +139,7 @@ Test(maps, what_was_forked_is_the_same_image_and_what_was_started_another)
 	cr_assert_neq(image_of_child(true), image_of_child(true));
 }
 
-/* Code of a file that says so of itself, at `address` if there is one. */
+/* Maps a file filled with `byte` as code, at `address` unless that is NULL. */
 static void *map_code(void *address, char byte)
 {
 	static char bytes[4096];
@@ -233,7 +233,7 @@ Test(pages, read_no_device)
 	cr_assert_not(pages_read(&file, 0, &byte, 1));
 }
 
-/* A FIFO without a writer would hold us up, whatever opens it. */
+/* Opening a FIFO without a writer would wait: the file must still be the one mapped. */
 Test(maps, opens_only_the_file_that_was_mapped)
 {
 	struct pages_file file;
@@ -258,7 +258,7 @@ Test(maps, opens_only_the_file_that_was_mapped)
 	cr_assert_lt(maps_open("/dev/tty", file.device, file.inode), 0, "a terminal");
 }
 
-/* A module with `text` at `at` of its strings. */
+/* Makes a module whose strings have `text` at `at`; returns the decoders that are found in it. */
 static unsigned int scan(const char *text, size_t at, uint64_t flags)
 {
 	static uint8_t file[TEXT_AT + TEXT_SIZE + (64 << 10)];
@@ -268,7 +268,7 @@ static unsigned int scan(const char *text, size_t at, uint64_t flags)
 	int fd;
 
 	memset(file, 0, TEXT_AT);
-	memset(file + TEXT_AT, 'x', sizeof(file) - TEXT_AT); /* and no end of a string */
+	memset(file + TEXT_AT, 'x', sizeof(file) - TEXT_AT); /* no string ends there */
 	memcpy(header->e_ident, ELFMAG, SELFMAG);
 	header->e_ident[EI_CLASS] = ELFCLASS64;
 	header->e_shoff = sizeof(*header);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a command line is recorded: no secret, and of other words nearly all as they were. */
+/* A recorded command line has no secret, and nearly all other words unchanged. */
 #include <criterion/criterion.h>
 #include <ctype.h>
 #include <stdio.h>
@@ -8,12 +8,12 @@
 
 #include "base/mask.h"
 
-/* '|' stands between the arguments, and for itself nowhere. */
+/* Arguments, with '|' between them, and the masked text. */
 static const struct {
 	const char *arguments;
 	const char *expected;
 } rows[] = {
-	/* Names in every form that has one. */
+	/* Secrets with a name, in every form of options and assignments. */
 	{"train.py|--api-key=X1", "train.py --api-key=***"},
 	{"train.py|--api-key|X1|--lr|0.1", "train.py --api-key *** --lr 0.1"},
 	{"train.py|-token|X1", "train.py -token ***"},
@@ -30,7 +30,7 @@ static const struct {
 	{"curl|-H|Authorization: Bearer X1", "curl -H Authorization: ***"},
 	{"x|-u|a:X1|-p|X1|-pX1", "x -u *** -p *** ***"},
 	{"x|--user|joe|-u|train.py|-p|8080|data", "x --user joe -u train.py -p 8080 data"},
-	/* A short number or a boolean is no token or key. It may be a password or a pin. */
+	/* A short number or a boolean is no token or key, but may be a password or a pin. */
 	{"x|--max_tokens|512|--pad_token_id=0|y", "x --max_tokens 512 --pad_token_id=0 y"},
 	{"x|--use_auth_token=False|--token=falsely", "x --use_auth_token=False --token=***"},
 	{"x|--token_dropout|1e-4|--use_auth_token|True",
@@ -38,7 +38,7 @@ static const struct {
 	{"x|--max_tokens|1048576|--token=truest", "x --max_tokens *** --token=***"},
 	{"x|--password|512|--pin=0|--secret|true", "x --password *** --pin=*** --secret ***"},
 	{"x|--passwords|a|512|--key|a|512", "x --passwords *** *** --key *** 512"},
-	/* What looks like a name and is none. */
+	/* Words that look like a secret's name, and are none. */
 	{"x|--tokenizer|bert|--tokeniser-type=bpe", "x --tokenizer bert --tokeniser-type=bpe"},
 	{"x|--pin_memory|cuda|--pin-mem|data.pinMemory=x",
 	 "x --pin_memory cuda --pin-mem data.pinMemory=x"},
@@ -46,7 +46,7 @@ static const struct {
 	{"x|--passes|3|--passenger=a|--tokenId|b", "x --passes 3 --passenger=a --tokenId ***"},
 	{"x|/data/tokens/a|input_ids,token_ids,b|c", "x /data/tokens/a input_ids,token_ids,b c"},
 	{"x|/run/secrets/key|c", "x /run/secrets/key c"},
-	/* Values without a secret's name: of a path, and of "name=value", the plain parts. */
+	/* Values without a secret's name: the plain parts of paths and of "name=value" stay. */
 	{"/opt/kq7ZxW8vNp2LcYb/bin/python|a", "/opt/***/bin/python a"},
 	{"x|data.root=../kq7ZxW8vNp2LcYb/a", "x data.root=../***/a"},
 	{"x|a/kq7ZxW8vNp2LcYb/b|lr=kq7ZxW8vNp2LcYb", "x *** lr=***"},
@@ -62,7 +62,7 @@ static const struct {
 	{"x||--lr=0.1|", "x  --lr=0.1"},
 };
 
-/* Forms of secrets, '^' where a named one stands, and trainings. */
+/* Command lines with '^' in place of a secret, and command lines of trainings. */
 #define NAMED(arguments)          {arguments, NULL},
 #define SHAPED(arguments, secret) {arguments, secret},
 static const struct attack {
@@ -101,7 +101,7 @@ Test(mask, each_row)
 	}
 }
 
-/* Puts the secret where '^' stands. */
+/* Writes the arguments with the secret in place of '^'. */
 static void plant(char *buffer, size_t size, const char *arguments, const char *secret)
 {
 	const char *place = strchr(arguments, '^'), *again = strchr(place + 1, '^');
@@ -114,7 +114,7 @@ static void plant(char *buffer, size_t size, const char *arguments, const char *
 		snprintf(buffer, size, "%.*s%s%s", (int)first, arguments, secret, place + 1);
 }
 
-/* The first row of letters and digits of a secret, from four on, that `text` shows. */
+/* Returns the first four or more letters and digits in a row of a secret that `text` has. */
 static const char *part_shown(const char *text, const char *secret)
 {
 	static char part[128];
@@ -154,7 +154,7 @@ Test(mask, no_attack_finds_its_secret)
 	}
 }
 
-/* Spaces stand between the words, but within quotes, which are left out. */
+/* Splits a line at its spaces, except within quotes, which are left out. */
 static size_t split(char *buffer, const char *line)
 {
 	bool quoted = false;
@@ -195,14 +195,14 @@ Test(mask, trainings_stay_readable)
 			at += *at == ' ';
 		}
 	}
-	/* Hidden are words as values of keys and tokens ("filepath", "[PAD]"), numbers of more than
-	 * six digits behind a token, names and parts of paths that look like random letters
-	 * (laion2b_s34b_b79k, a commit), calls, and what follows a name with "pass" in it. */
+	/* Wrongly hidden are values of keys and tokens ("filepath", "[PAD]"), numbers of more than
+	 * six digits after "token", parts of paths and names that look random (laion2b_s34b_b79k,
+	 * a commit), calls, and values of names with "pass" in them. */
 	cr_expect(words > 1100, "%zu", words);
 	cr_expect(hidden <= 27, "%zu of %zu", hidden, words);
 }
 
-/* A command line of any length, read and kept to any length, holds no part of the secret. */
+/* Wherever a command line is cut when it is read or kept, no part of the secret is left. */
 Test(mask, no_cut_leaves_a_part_of_a_secret)
 {
 	static const char *const secrets[] = {
@@ -236,7 +236,7 @@ Test(mask, no_cut_leaves_a_part_of_a_secret)
 	}
 }
 
-/* Whatever the bytes are, nothing is read behind them: for the build with ASan. */
+/* Masks random bytes: the build with ASan finds reads behind them. */
 Test(mask, any_bytes)
 {
 	static const char letters[] = "a=:\"'\\ -_./@{}()[]&;,T\0\n?#s3keypau~+%\xc3";

@@ -11,11 +11,11 @@
 
 static struct options options;
 
-/* "batches --json x.db" as a command line. */
+/* Parses a command line without its program's name, such as "batches --json x.db". */
 static int parse(const char *line)
 {
 	static char copy[200];
-	static char *argv[MOST + 1]; /* options.runs are in it */
+	static char *argv[MOST + 1]; /* static, since options.runs points into it */
 	char *word, *state;
 	int argc = 1;
 
@@ -103,7 +103,7 @@ Test(options, import_and_explain)
 	refused("import x --meta a", "is not KEY=VALUE");
 }
 
-/* What reads one run takes the newest one then. */
+/* Verbs that read one run take the newest run if none is named. */
 Test(options, a_run_need_not_be_named)
 {
 	static const char *const lines[] = {"", "batches --csv", "top", "-q"};
@@ -185,7 +185,7 @@ Test(options, refusals_say_why)
 	refused("--json=3 x.db", "takes no argument");
 }
 
-/* All words up to the next option are baselines, wherever the runs stand. */
+/* All words from --baseline up to the next option are baselines, before or after the runs. */
 Test(options, gate_takes_lists_of_baselines)
 {
 	cr_assert_eq(parse("gate a.db b.db --baseline x y z --why"), 0);

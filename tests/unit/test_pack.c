@@ -52,7 +52,7 @@ Test(pack, seven_to_a_record_and_the_rest_when_flushed)
 		cr_expect_eq(events[0].gpu_ops.ops[i].length_ns, 50);
 		cr_expect_eq(events[0].gpu_ops.ops[i].what, WHAT(i));
 	}
-	/* The only one of its record has its length there, too. */
+	/* A record of one operation also has its length in duration_ns. */
 	cr_expect_eq(events[1].gpu_ops.count, 1);
 	cr_expect_eq(events[1].duration_ns, 50);
 }
@@ -76,7 +76,7 @@ Test(pack, copies_keep_their_bytes)
 			  (i + 1) << 31);
 	pack_flush(&pack);
 	cr_assert_eq(count, 2);
-	/* A device beyond the table is none in particular. */
+	/* A device that the table has no room for is told as unknown. */
 	cr_expect_eq(events[0].worker, -1);
 	cr_expect_eq(events[0].gpu_copies.count, DLPROF_GPU_COPY_COUNT);
 	for (uint64_t i = 0; i < DLPROF_GPU_COPY_COUNT; i++) {
@@ -87,7 +87,7 @@ Test(pack, copies_keep_their_bytes)
 	}
 }
 
-/* In any order, minutes apart, on any device: what comes out is what went in. */
+/* Operations in any order, minutes apart, on any device, come back as they were. */
 Test(pack, random_ones_come_back)
 {
 	uint64_t put_ns = 0, got_ns = 0, put_begins = 0, got_begins = 0;
@@ -143,7 +143,7 @@ static void came_back(const struct dlprof_event *event, const struct dlprof_gpu_
 	cr_expect_eq(bytes, ones[id].bytes);
 }
 
-/* Each with its own device, times and bytes, copies among operations. */
+/* Packs operations and copies, each with its own device, times and bytes. */
 Test(pack, each_comes_back_as_it_was)
 {
 	srand(4);

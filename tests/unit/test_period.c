@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The period test on series whose answer is known; rates over many series are in tests/bench. */
+/* Tests the search for periods on series whose period is known; tests/bench has its error rates. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void add(int32_t epoch, int32_t batch, int64_t wait_ns)
 	cr_assert_eq(series_append(&series, &row), 0);
 }
 
-/* Steps of half a second or more are breaks. */
+/* Searches the series' waits for a period; steps of half a second or more are breaks. */
 static void find(bool slips)
 {
 	const struct events_query breaks = {
@@ -47,7 +47,7 @@ static void find(bool slips)
 	series_done(&series);
 }
 
-/* A spike of a second at `phase` of every `every` batches. */
+/* Adds batches with a wait of a second at place `phase` of every `every` batches. */
 static void spikes(int32_t count, int32_t every, int32_t phase)
 {
 	for (int32_t i = 0; i < count; i++)
@@ -70,11 +70,11 @@ Test(fold, tail_of_the_gamma_distribution)
 	cr_assert_float_eq(fold_log_gamma_tail(1, 5), -5, 1e-9);
 	cr_assert_float_eq(fold_log_gamma_tail(3, 10), -10 + log(1 + 10 + 50), 1e-9);
 	cr_assert_eq(fold_log_gamma_tail(10, 3), 0);
-	/* Normal approximation far out: mean and variance 10000. */
+	/* Far out the normal distribution with mean and variance 10000 is near enough. */
 	cr_assert(fabs(fold_log_gamma_tail(10000, 10500) - log(4.1e-7)) < 0.4);
 }
 
-/* The fast loops against the definition, for every period, with a segment that starts late. */
+/* Compares the fast loops with the definition, for every period; one segment starts late. */
 Test(fold, agrees_with_the_definition)
 {
 	enum { N = 700 };
@@ -114,7 +114,7 @@ Test(fold, agrees_with_the_definition)
 		}
 		for (k = 0; k < p; k++)
 			top = fmax(top, total[k] / (double)rows);
-		/* Less than 16 rows: one scale. */
+		/* With less than 16 rows the expected value has one scale. */
 		cr_assert_float_eq(
 			fold_log_p(&fold, p, 1),
 			fmin(0,
@@ -154,7 +154,7 @@ Test(period, long_periods_are_found_from_the_events_alone)
 	cr_assert_float_eq(period.log_p / log(10), -8.5, 1.5);
 }
 
-/* More than 2^20 values: windows. */
+/* Of more than 2^20 values only windows are tested. */
 Test(period, many_batches_are_sampled, .timeout = 60)
 {
 	begin(-1);
@@ -173,7 +173,7 @@ static int64_t cpu_ns(void)
 	return ts.tv_sec * 1000 * MS + ts.tv_nsec;
 }
 
-/* CPU time of the test on a tenth of all events, at random, where the numbers are `apart`. */
+/* Returns the CPU time for batches of which a tenth wait, and whose numbers are `apart` apart. */
 static int64_t cost_ns(int32_t count, int32_t apart)
 {
 	unsigned seed = 7;
@@ -187,7 +187,7 @@ static int64_t cost_ns(int32_t count, int32_t apart)
 	return cpu_ns() - start_ns;
 }
 
-/* A database may say any number: two thousand batches cost no more than a run of thousands. */
+/* Few batches with numbers far apart, as in a damaged database, cost no more than many batches. */
 Test(period, numbers_far_apart_cost_no_more)
 {
 	int64_t honest_ns = cost_ns(32768, 1), far_ns = cost_ns(2048, 1000000);
@@ -210,7 +210,7 @@ Test(period, epochs_start_anew)
 	find(false);
 	cr_assert_eq(period.batches, 8);
 	cr_assert_eq(period.phase, 3);
-	/* And what counts on over epochs, as a checkpoint every so many steps. */
+	/* A period that goes on over epochs, as a checkpoint every so many steps does. */
 	begin(-1);
 	for (int32_t i = 0; i < 612; i++)
 		add(i / 51, i % 51, i % 20 == 3 ? 1000 * MS : MS);
@@ -229,7 +229,7 @@ Test(period, lost_records_keep_their_place)
 	cr_assert_eq(period.phase, 3);
 }
 
-/* As waits of workers in step are; then without the rhythm. */
+/* First all events are at one phase, as with workers in step; then other batches wait too. */
 Test(period, shares)
 {
 	unsigned seed = 3;
@@ -253,7 +253,7 @@ Test(period, prefers_the_workers_to_a_divisor)
 {
 	unsigned seed = 9;
 
-	/* One of two phases of eight, mostly the same: there is more evidence for 4 than for 8. */
+	/* Events are at phase 1 or 5 of 8, mostly 1: there is more evidence for 4 than for 8. */
 	begin(8);
 	for (int32_t i = 0, at = 1; i < 800; i++) {
 		if (i % 8 == 0)
@@ -263,7 +263,7 @@ Test(period, prefers_the_workers_to_a_divisor)
 	find(false);
 	cr_assert_eq(period.batches, 8);
 	begin(8);
-	spikes(800, 4, 1); /* a true half stays one */
+	spikes(800, 4, 1); /* a true period of four is found */
 	find(false);
 	cr_assert_eq(period.batches, 4);
 }
@@ -287,7 +287,7 @@ Test(period, nothing_is_found_where_nothing_is)
 	cr_assert_eq(period.event_count, 2);
 	begin(-1);
 	for (int32_t i = 0; i < 500; i++)
-		add(0, i, 500 * MS); /* all alike */
+		add(0, i, 500 * MS); /* all waits are equal */
 	find(false);
 	cr_assert_eq(period.batches, 0);
 	for (int round = 0; round < 50; round++) {
@@ -299,7 +299,7 @@ Test(period, nothing_is_found_where_nothing_is)
 	}
 }
 
-/* Waits every `period` batches, after a long step every `pause` ones from the start again. */
+/* Searches waits every `period_of` batches, counted from the last of long steps, `pause` apart. */
 static void paused(int32_t count, int32_t period_of, int32_t pause)
 {
 	begin(period_of);
@@ -320,14 +320,14 @@ Test(period, beside_events_of_the_training)
 	paused(400, 6, 40);
 	cr_expect_eq(period.batches, 6, "%ld", (long)period.batches);
 	cr_expect(period.regular, "%g", period.share);
-	/* Every other batch, first the even, then the odd ones. */
+	/* Every second batch waits: after one long step the even ones, after the next the odd. */
 	paused(150, 2, 25);
 	cr_expect_eq(period.batches, 2, "%ld", (long)period.batches);
 	cr_expect(period.regular, "%g", period.share);
 	paused(2000, 2, 25);
 	cr_expect_eq(period.batches, 2, "%ld", (long)period.batches);
 	cr_expect(period.regular, "%g", period.share);
-	/* Once after each of them: the events' own rhythm, and none where they have none. */
+	/* A wait once after each long step has the steps' period, and none if these have none. */
 	begin(4);
 	for (int32_t i = 0, next = 30; i < 1000; i++) {
 		struct batch_row row = BATCH_ROW_UNKNOWN;
@@ -342,7 +342,7 @@ Test(period, beside_events_of_the_training)
 	cr_expect_eq(period.batches, 0, "%ld", (long)period.batches);
 }
 
-/* Four, four, three: no phase lasts, but the gaps are regular. Only logs may be read so. */
+/* Gaps of 4, 4 and 3 batches: regular, though the phase drifts. Only logs are searched for that. */
 Test(period, slips)
 {
 	for (int slips = 0; slips < 2; slips++) {
@@ -376,16 +376,16 @@ Test(timer, needs_eight_regular_gaps)
 		int32_t i = 0;
 
 		begin(4);
-		/* 10 s apart whatever the number of batches: steps get shorter. */
+		/* Events are 10 s apart, with more and more batches between them. */
 		for (int32_t event = 0; event < events + (events > 10) * 10; event++) {
-			/* The last round: every second gap is longer by 3 s. */
+			/* In the last round every second gap is longer by 3 s. */
 			int64_t gap_ns = (9500 + (events > 10 && event % 2) * 3000) * MS;
 
 			for (int32_t k = 0; k < 20 + 5 * event; k++) {
 				struct batch_row row = BATCH_ROW_UNKNOWN;
 
 				row.batch = i++;
-				row.wait_ns = k < 2 ? 250 * MS : 0; /* of two workers */
+				row.wait_ns = k < 2 ? 250 * MS : 0; /* two workers wait */
 				row.compute_ns = gap_ns / (20 + 5 * event);
 				cr_assert_eq(series_append(&series, &row), 0);
 			}
@@ -407,7 +407,7 @@ Test(timer, is_not_the_pace_of_batches_that_all_wait)
 	struct events_query query;
 	struct timer timer;
 
-	for (int32_t ready = 0; ready <= 5; ready += 5) { /* of 20 */
+	for (int32_t ready = 0; ready <= 5; ready += 5) { /* batches of 20 that do not wait */
 		begin(1);
 		for (int32_t i = 0; i < 200; i++) {
 			struct batch_row row = BATCH_ROW_UNKNOWN;

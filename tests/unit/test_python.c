@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_python.c - what the reader of Python stacks makes of memory that is not as it should be, of
- * tables of lines and of strings. The other process is this one, with objects of our own making.
+ * test_python.c - tests the reader of Python's stacks with damaged memory, tables of lines and
+ * strings. It reads this same process, in which the test makes the objects.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -87,19 +87,19 @@ static int32_t line(uint32_t minor, const char *table, size_t size, int64_t offs
 
 Test(python, are_those_of_each_table)
 {
-	/* 6 bytes in line 10, 4 in 13, 200 in 11. */
+	/* 6 bytes belong to line 10, 4 to line 13, 200 to line 11. */
 	cr_expect_eq(LINE(8, "\x06\x03\x04\xfe", 0), 10);
 	cr_expect_eq(LINE(9, "\x06\x03\x04\xfe", 5), 10);
 	cr_expect_eq(LINE(9, "\x06\x03\x04\xfe", 6), 13);
 	cr_expect_eq(LINE(9, "\x06\x03\x04\xfe", 200), 11);
 	cr_expect_eq(LINE(9, "", 4), 10, "a function of one line");
-	/* The same, and two bytes of no line after the first. */
+	/* The same, with two bytes without a line after the first line's. */
 	cr_expect_eq(LINE(10, "\x06\x00\x02\x80\x04\x03\xc8\xfe", -2), 10);
 	cr_expect_eq(LINE(10, "\x06\x00\x02\x80\x04\x03\xc8\xfe", 6), 0);
 	cr_expect_eq(LINE(10, "\x06\x00\x02\x80\x04\x03\xc8\xfe", 8), 13);
 	cr_expect_eq(LINE(10, "\x06\x00\x02\x80\x04\x03\xc8\xfe", 12), 11);
 	cr_expect_eq(LINE(10, "\x06\x00\x02\x80\x04\x03\xc8\xfe", 999), 0, "behind the end");
-	/* Short, one line further, two back without columns, none, long: 100 further. */
+	/* Short; one line further; two lines back, without columns; no line; long: 100 further. */
 	cr_expect_eq(LINE(11, "\x80\x00\xd9\x01\x02\xea\x05", 0), 10);
 	cr_expect_eq(LINE(11, "\x80\x00\xd9\x01\x02\xea\x05", 5), 11);
 	cr_expect_eq(LINE(12, "\x80\x00\xd9\x01\x02\xea\x05", 6), 9);
@@ -111,7 +111,7 @@ Test(python, are_those_of_each_table)
 	cr_expect_eq(LINE(11, "\xe8\x1f", 0), 0, "a line before the first");
 }
 
-/* A code object with its parts, as 3.11 has them. */
+/* A code object and its parts, laid out as in Python 3.11. */
 struct object {
 	uint64_t code[24], type[4], table[8], name[1200], file[16];
 	char type_name[8];
@@ -233,7 +233,7 @@ Test(code, takes_little_memory, .init = set_up)
 	cr_expect_eq(cache.bytes, 0);
 }
 
-/* Frames within one page, so that they are found by one call. */
+/* Frames within one page, so that one call reads them all. */
 static uint64_t frames[512] __attribute__((aligned(4096)));
 
 static void read_frames(struct object *object, uint64_t current, struct stack *ret)
@@ -285,7 +285,7 @@ Test(stack, ends, .init = set_up)
 	cr_expect(stack.depth == 0 && stack.is_torn, "at the end of all memory");
 }
 
-/* A thread that enters and leaves C functions has its current frame in one struct, then in another.
+/* A thread whose current frame lies now in one struct, now in another, as it calls C functions.
  */
 static uint64_t moving_state[32], holders[2][4];
 

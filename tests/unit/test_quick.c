@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The quick way of a read: to the same sums, and whatever is not usual is left to the other. */
+/* Tests read()'s quick way: it gives the same sums, and leaves unusual calls to the other way. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static int open_data(void)
 	return fd;
 }
 
-/* As the wrapper of read() does; false: it went the usual way. */
+/* Records a read as the wrapper of read() does; returns whether it went the quick way. */
 static bool read_of(int fd, int64_t bytes, uint64_t ns)
 {
 	struct quick quick;
@@ -123,7 +123,7 @@ Test(quick, failures_and_slow_ones_are_told)
 
 Test(quick, own_time_inside_and_outside)
 {
-	const uint64_t second = 1000000000; /* and the test may have no core for most of one */
+	const uint64_t second = 1000000000; /* the test may have no core for most of it */
 	struct quick outer;
 	struct span decode;
 	int fd = open_data();
@@ -136,7 +136,7 @@ Test(quick, own_time_inside_and_outside)
 	cr_expect(read_of(fd, 1, 8 * second));
 	span_end(&decode, 0, false);
 	cr_expect_lt(counter(DLPROF_CLASS_DECODE)->ns, 8 * second);
-	/* As a stream's that calls back. */
+	/* A read within a read, as in a stream with a callback. */
 	cr_assert(quick_begin(&outer, activate_on(), fd));
 	outer.span.begin_ticks -= 9 * second;
 	read_of(fd, 1, 8 * second);
@@ -186,7 +186,7 @@ Test(quick, nothing_is_written_once_the_cell_is_wiped)
 	cr_expect_eq(slot->counters[DLPROF_CLASS_READ].count, 3);
 }
 
-/* The top frame is what a jump left in a call that is timed inside. */
+/* The top frame belongs to an inner call that was left by longjmp(). */
 Test(quick, what_was_left_inside_by_a_jump_is_taken_away)
 {
 	struct {
@@ -231,7 +231,7 @@ Test(quick, needs_no_room_unless_it_is_rare)
 	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 4);
 }
 
-/* A child that a signal handler forked inside the call, and that records when the call returns. */
+/* Does as a child that a signal handler forked within the call, and that records afterwards. */
 static void begin_another_life(void)
 {
 	thread_begin_life();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs whose ranks meet every step, or not: the one that waits for data is told from the others. */
+/* The rank that waits for data is told from the others, whether ranks meet at every step or not. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -10,17 +10,17 @@
 #define RANKS 4
 #define STEPS 400
 
-/* How long rank waits for its batch. */
+/* Returns how long a rank waits for its batch, ns. */
 typedef int64_t waits(int rank, int step);
 
 struct shape {
 	waits *wait;
-	int meet;                /* after so many steps, in a collective; 0: never */
-	int step_ms;             /* 0: 100 */
-	waits *work;             /* NULL: as step_ms says; how long a rank computes */
-	int load_ms;             /* a batch; 0: not known */
-	int first[RANKS];        /* batches that a rank's count is ahead of the others' */
-	int64_t ahead_ns[RANKS]; /* a rank's clock is, of the others' */
+	int meet;                /* steps after which ranks meet in a collective; 0: never */
+	int step_ms;             /* how long a step computes; 0: 100 ms */
+	waits *work;             /* how long a rank computes, ns; NULL: as step_ms says */
+	int load_ms;             /* length of a load; 0: not known */
+	int first[RANKS];        /* number of a rank's first step */
+	int64_t ahead_ns[RANKS]; /* time that a rank's clock is ahead of the others' */
 	bool no_clock;
 	bool is_ready; /* waits are for finished batches */
 };
@@ -140,11 +140,11 @@ Test(rank, where_all_stall_there_is_no_culprit)
 	struct shape shape = {.wait = all_are_late, .meet = 1};
 	struct rank_finding finding = judge(&shape, blames);
 
-	/* The last is always the slowest, and mending it alone would bring nothing. */
+	/* All ranks are late, the last one most: to mend that one alone would gain nothing. */
 	cr_assert_eq(finding.culprit, -1);
 	cr_assert_eq(finding.verdict, STALL_VERDICT_HIGHLY);
 	cr_assert(blames[3].saved_ns < .01 * blames[3].wait_ns);
-	/* No rank stalls for more than a seventh of its time; the job for half of it. */
+	/* Each rank stalls at most a seventh of its time, but the job half of the time. */
 	shape.wait = in_turns;
 	finding = judge(&shape, blames);
 	cr_assert_eq(finding.culprit, -1);
@@ -171,7 +171,7 @@ static int64_t now_and_then(int rank, int step)
 
 Test(rank, the_clock_helps_where_ordinals_do_not)
 {
-	/* Rank 3 was restarted, and counts from elsewhere. */
+	/* Rank 3 was restarted, and so counts its steps from another number. */
 	struct shape shape = {.wait = now_and_then, .meet = 1, .first = {0, 0, 0, 20}};
 	struct rank_blame blames[RANKS];
 	struct rank_finding finding = judge(&shape, blames);
@@ -199,7 +199,7 @@ Test(rank, clocks_that_differ_matter_only_where_ranks_are_aligned_by_them)
 	for (size_t i = 0; i < sizeof(ahead_ms) / sizeof(*ahead_ms); i++) {
 		struct rank_finding finding;
 
-		/* The one that waits, and one that does not. */
+		/* The clock of the rank that waits is wrong, then that of another rank. */
 		for (int rank = 1; rank <= 2; rank++) {
 			shape = (struct shape){.wait = now_and_then, .meet = 1};
 			shape.ahead_ns[rank] = ahead_ms[i] * MS;
@@ -218,7 +218,7 @@ Test(rank, clocks_that_differ_matter_only_where_ranks_are_aligned_by_them)
 			cr_assert(finding.culprit == 1 || finding.culprit == -1);
 			cr_assert(finding.alignment == RANK_ALONE ||
 				  fabs(finding.stall_ratio - level.stall_ratio) < .06);
-			/* Whoever is wrong says so. */
+			/* Shifted ranks are told of exactly where ranks stay unaligned. */
 			cr_assert_eq(finding.shifted_count > 0, finding.alignment == RANK_ALONE);
 			cr_assert(finding.apart_ns > 0 || finding.alignment == RANK_ALONE ||
 				  fabs(finding.stall_ratio - level.stall_ratio) < .002);
@@ -261,7 +261,7 @@ Test(rank, jobs_without_fault_raise_no_doubt)
 		finding = judge(&shape, blames);
 		cr_assert_eq(finding.shifted_count, 0, "%lu", chance);
 		cr_assert_eq(finding.apart_ns, 0, "%lu", chance);
-		/* One that was restarted: the clock helps, and is not doubted. */
+		/* One rank was restarted: the clock aligns the ranks, and is not doubted. */
 		shape.first[chance % RANKS] = 20 + (int)(chance % 180);
 		finding = judge(&shape, blames);
 		cr_assert_eq(finding.apart_ns, 0, "%lu", chance);
@@ -294,7 +294,7 @@ Test(rank, who_comes_later_or_leaves_early_has_no_wrong_clock)
 	}
 }
 
-/* Behind by turns, the one a little more than the other. */
+/* Ranks 0 and 1 wait by turns, rank 1 a little more often. */
 static int64_t alike(int rank, int step)
 {
 	return rank < 2 && (step * 7) % 12 < 5 + 2 * rank ? 30 * MS : 0;
@@ -313,7 +313,7 @@ Test(rank, where_ranks_are_alike_none_is_to_blame)
 
 	cr_assert_eq(finding.verdict, STALL_VERDICT_MODERATELY);
 	cr_assert_eq(finding.culprit, -1);
-	/* The others do not wait: their loaders catch up while they wait in the collective. */
+	/* Other ranks do not wait for data: their loaders catch up during the collectives. */
 	shape = (struct shape){.wait = first_of_two, .meet = 1, .load_ms = 2 * 138};
 	finding = judge(&shape, blames);
 	cr_assert_eq(finding.culprit, -1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups of ranks that never meet are judged apart, and ranks that do meet are never torn apart. */
+/* Groups of ranks that never meet are judged apart, and ranks that meet stay in one group. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 #define MS    1e6
 #define RANKS 8
 
-/* Ranks that meet after every `meet` steps, group by group. */
+/* A job whose groups of ranks meet after every `meet` steps. */
 struct world {
 	int group_of[RANKS];
 	int group_count;
 	int meet, steps, epochs;
-	double late_ms[RANKS]; /* every third batch of a rank; unless that is more than one waits */
-	double jitter;         /* of what is computed, 100 ms */
-	double between_ms;     /* what rank 0 does between two epochs, while the others wait */
+	double late_ms[RANKS]; /* delay of a rank's every third batch */
+	double jitter;         /* relative deviation of a step's 100 ms of computing */
+	double between_ms;     /* time of rank 0 between two epochs, while the others wait */
 	unsigned seed;
 };
 
@@ -25,7 +25,7 @@ static double chance(unsigned *seed)
 	return (double)rand_r(seed) / RAND_MAX;
 }
 
-/* [step][rank] */
+/* A step: what each rank waits for its batch and computes. */
 struct course {
 	double wait_ms[RANKS], compute_ms[RANKS];
 };
@@ -108,7 +108,7 @@ static struct rank_finding judge(const struct world *world, struct rank_blame *b
 	return finding;
 }
 
-/* Each rank is in one group with those that it meets, and with no other. */
+/* Returns whether each rank is in one group with exactly the ranks that it meets. */
 static bool is_right(const struct world *world, const struct rank_blame *blames)
 {
 	for (int a = 0; a < RANKS; a++)
@@ -142,8 +142,8 @@ Test(rank_group, ranks_that_meet_are_never_torn_apart)
 		struct rank_blame blames[RANKS];
 		struct rank_finding finding;
 
-		/* What passes between two epochs is of no step of rank 0, and of one of the
-		 * others'. */
+		/* The time between two epochs belongs to no step of rank 0, but to a step of each
+		 * other rank. */
 		world.epochs = rest % 2 ? world.steps / 25 : 1;
 		world.late_ms[2] = rest / 4 % 3 ? 80 : 0;
 		world.late_ms[5] = rest / 4 % 3 == 2 ? 80 : 0;
@@ -188,7 +188,7 @@ static void check_apart(const struct world *shape, double least_found)
 		}
 		cr_expect_float_eq(finding.stall_ratio, most, 1e-9);
 		cr_expect_eq(blames[7].group, finding.group);
-		/* Compute that varies hides some of it, and the loss is "up to". */
+		/* Steps of varying length hide a part of the waits. */
 		cr_expect(finding.stall_ratio > .12 && finding.stall_ratio < .3,
 			  "%f, meet %d, jitter %g", finding.stall_ratio, world.meet, world.jitter);
 		cr_expect(least < .05, "%f", least);
@@ -236,7 +236,7 @@ Test(rank_group, two_that_are_equally_bad_are_named_together)
 		for (int i = 0; i < RANKS; i++)
 			wrong += blames[i].is_culprit && i != 2 && i != 3;
 		named += finding.culprit_count == 2;
-		/* All of them are. */
+		/* All ranks are late. */
 		for (int i = 0; i < RANKS; i++)
 			world.late_ms[i] = 80;
 		finding = judge(&world, blames);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remedies that need their own evidence: just enough of it and just too little. */
+/* Tests remedies that need evidence of their own: with just enough of it, and just too little. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -29,7 +29,7 @@ Test(remedies, loads_that_wait_in_page_faults_of_a_mapped_file)
 	cr_expect_eq(judge_facts(&facts), CAUSE_MEMORY, "not of a mapped file");
 }
 
-/* Samples that are drawn until one fits need several images, though one is handed out. */
+/* A dataset that draws samples until one fits decodes several images for each that it returns. */
 Test(remedies, images_that_are_drawn_again)
 {
 	struct load_facts facts = no_waits();
@@ -53,7 +53,7 @@ Test(remedies, images_that_are_drawn_again)
 	cr_expect_not(is_advised(ADVICE_DECODE_FEWER));
 }
 
-/* What others use may be the process that is asked: a Manager, a server. */
+/* Other programs' use of the cores may be that of the process that loads ask, such as a Manager. */
 Test(remedies, loads_that_wait_for_a_process_that_uses_the_cores)
 {
 	struct load_times loads = TIMES;
@@ -75,7 +75,7 @@ Test(remedies, loads_that_wait_for_a_process_that_uses_the_cores)
 	}
 }
 
-/* Now and then the loop waits long for its other loader: when is not known. */
+/* The loop sometimes waits long for another loader; it is not known in which steps. */
 Test(remedies, rare_waits_for_another_loader_are_no_pauses_of_the_workers)
 {
 	const double load_ns = 212 * MS, step_ns = 30 * MS;
@@ -109,7 +109,7 @@ Test(remedies, rare_waits_for_another_loader_are_no_pauses_of_the_workers)
 	cr_expect_gt(diagnosis.whatif.more_workers, 2);
 }
 
-/* Four workers, one epoch: files that each of them opens once are opened four times. */
+/* With four workers and one epoch, files that each worker opens once are opened four times. */
 Test(remedies, files_that_each_worker_opens)
 {
 	struct load_facts facts = no_waits();
@@ -154,7 +154,7 @@ static double slow_in_turn(int batch)
 	return batch % 2 ? 60 : 240;
 }
 
-/* What becomes slower at one moment, outside of the loader, is not to be mended in the loader. */
+/* Loads that a server makes slower from one moment on need no other settings of the loader. */
 Test(remedies, a_server_that_is_slow_from_one_moment_on)
 {
 	for (int lacks = 0; lacks < 3; lacks++) {
@@ -174,7 +174,7 @@ Test(remedies, a_server_that_is_slow_from_one_moment_on)
 	}
 }
 
-/* Single stalls are not mended by loads as short as at first, even if these became longer, too. */
+/* Where single stalls are the cause, loads as short as at first are no remedy. */
 Test(remedies, single_stalls_of_a_server_are_no_shift)
 {
 	static const enum cause causes[][2] = {{CAUSE_LOADER_CAPACITY, CAUSE_UNKNOWN},
@@ -195,7 +195,7 @@ Test(remedies, single_stalls_of_a_server_are_no_shift)
 	}
 }
 
-/* A single worker that writes to a pipe: to a helper, if it also waits for answers. */
+/* A single worker writes to a pipe, which is a helper's if the worker also waits for answers. */
 Test(remedies, a_helper_of_a_single_worker)
 {
 	for (int answers = 0; answers < 2; answers++) {
@@ -214,7 +214,7 @@ Test(remedies, a_helper_of_a_single_worker)
 	}
 }
 
-/* Receiving costs more than the lack of cores, which is a cause all the same. */
+/* The lack of cores is the second cause, after receiving, which costs more. */
 Test(remedies, cores_that_are_short_as_the_second_cause)
 {
 	for (int lacks = 0; lacks < 2; lacks++) {
@@ -246,7 +246,7 @@ Test(remedies, cores_that_are_short_as_the_second_cause)
 	}
 }
 
-/* Threads of a pool that wait for each other gain nothing from more threads; processes may. */
+/* More threads in a pool gain nothing if its threads wait for each other; processes may gain. */
 Test(remedies, threads_that_wait_for_each_other)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How numbers and strings come out, for people and for programs. */
+/* Tests how numbers and strings are written, for people and for programs. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <signal.h>
@@ -102,7 +102,7 @@ Test(units, seconds_are_exact)
 	ASSERT_TEXT(units_number(buffer, INFINITY), "");
 }
 
-/* The widest of each that any int64_t or share can give still fits. */
+/* The longest text that any int64_t or share can give fits its buffer. */
 Test(units, nothing_overflows)
 {
 	char buffer[UNITS_MAX];
@@ -135,7 +135,7 @@ Test(json, strings_are_escaped)
 	cr_assert_str_eq(json_of("a\"b\\c"), "\"a\\\"b\\\\c\"");
 	cr_assert_str_eq(json_of("\n\t\x01\x7f"), "\"\\u000a\\u0009\\u0001\\u007f\"");
 	cr_assert_str_eq(json_of("gr\xc3\xbc\xc3\x9f"), "\"gr\xc3\xbc\xc3\x9f\"");
-	/* Controls of C1, characters that turn the text around them, and what is no character. */
+	/* C1 controls, marks of the direction of text, and code points without a character. */
 	cr_assert_str_eq(json_of("\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0"),
 			 "\"\\u0080\\u009b\\u009f\xc2\xa0\"");
 	cr_assert_str_eq(json_of("\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90"),
@@ -247,10 +247,10 @@ Test(page, long_lines_are_cut_and_wide_characters_counted)
 		  "\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8"
 		  "\x80");
 	fclose(page.out);
-	cr_assert_eq(strlen(page_text), 18 * 3 + 4); /* 18 of two columns, dots, line end */
+	cr_assert_eq(strlen(page_text), 18 * 3 + 4); /* 18 wide characters, dots, line end */
 }
 
-/* What JSON can say has a page; what has a page is worded in one sentence. */
+/* Every id in JSON has a page, whose first line is one sentence. */
 Test(explain, every_id_has_a_page)
 {
 	for (int i = CAUSE_UNKNOWN + 1; i < CAUSE_MAX; i++)
@@ -317,7 +317,7 @@ Test(verdict, every_gap_has_a_reason_and_a_remedy)
 	}
 }
 
-/* From 5 and 20 % on the verdict is another one: what is below them is not said to be there. */
+/* The verdict changes at 5 and 20 %: shares below a limit are not rounded up to it. */
 Test(verdict, a_share_is_not_rounded_into_another_verdict)
 {
 	static const struct {

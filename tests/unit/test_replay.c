@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predictions of starts and of handing over, against a loader that is run event by event. */
+/* Compares predictions of starts and of handing over with a loader simulated event by event. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,17 +13,17 @@
 struct loader {
 	int workers, epochs, batches;
 	double load, step;
-	double fork, boot;      /* to start a worker, and from then until it loads */
-	double end;             /* of the workers: the first takes as long as 2.5 more */
-	double receive, pickup; /* taking a message in, whenever; getting the batch, in its turn */
-	double transit;         /* of one message of three */
-	double first;           /* a worker's first load takes so much longer */
+	double fork, boot;      /* starting a worker, and from then until it loads */
+	double end;             /* ending a worker; the first one takes 2.5 times that more */
+	double receive, pickup; /* receiving a message at any time; taking the batch in its turn */
+	double transit;         /* delay of one message of three */
+	double first;           /* additional time of a worker's first load */
 	bool kept;              /* workers stay from epoch to epoch */
-	double sample;          /* choosing samples, for each batch that is handed out */
+	double sample;          /* choosing the samples of each batch that is handed out */
 	double draw;            /* drawing all samples of an epoch, while its workers start */
 	double fetch;           /* asking for a batch's descriptors, while the next one is loaded */
 	bool pooled;            /* the worker that is free first takes the next load */
-	double heavy;           /* each seventh load, and the one after it, take so much longer */
+	double heavy;           /* additional time of each seventh load and the one after it */
 };
 
 static struct batch_series series;
@@ -76,7 +76,7 @@ static int free_first(const struct loader *l, const double *idle)
 	return best;
 }
 
-/* One epoch; returns how long it took from its iterator's end of making. */
+/* Simulates an epoch; returns how long it took after its iterator was made. */
 static double run_epoch(const struct loader *l, int epoch)
 {
 	struct task *tasks = calloc((size_t)l->batches, sizeof(*tasks));
@@ -120,7 +120,7 @@ static double run_epoch(const struct loader *l, int epoch)
 	return now;
 }
 
-/* Batches a second: from the first one on, as the account has it. */
+/* Returns batches per second, from the first batch on, as the account does. */
 static double run(const struct loader *l)
 {
 	double ns = 0;
@@ -168,7 +168,7 @@ static void predict(const struct loader *l, const struct whatif_wish *wish)
 	run(l);
 	series.share = (struct share){.cores = 2, .all = 2};
 	series.main_cores = 0.03;
-	series.main_share = 0.4; /* it waits whenever it wakes up */
+	series.main_share = 0.4; /* the thread waits for a core whenever it wakes up */
 	series.iterable = is_iterable;
 	stall_judge(&series, &finding);
 	cr_assert_eq(take_trace(&series, &finding, &trace), 0);
@@ -179,7 +179,7 @@ static void predict(const struct loader *l, const struct whatif_wish *wish)
 	series_done(&series);
 }
 
-/* What is predicted of `other` from a run of `l`, over what `other` does. */
+/* Returns the speed predicted for `other` from a run of `l`, divided by the speed of `other`. */
 static double over_truth(const struct loader *l, const struct loader *other)
 {
 	const struct whatif_wish wish = {"it", other->workers,        -1,
@@ -204,7 +204,7 @@ Test(replay, workers_begin_one_after_the_other)
 	cr_expect_float_eq(over_truth(&few, &many), 1, 0.02);
 }
 
-/* The worker is busy with its next load and sends the last one late; nobody works in that time. */
+/* A worker that is busy with its next load sends its message late; the training waits then. */
 Test(replay, a_message_under_way_is_no_work_of_the_training)
 {
 	const struct loader slow = {.workers = 2, .epochs = 1, .batches = 200, .load = 30,
@@ -215,7 +215,7 @@ Test(replay, a_message_under_way_is_no_work_of_the_training)
 	cr_expect_float_eq(over_truth(&slow, &fast), 1, 0.02);
 }
 
-/* While it waits for a batch, the training takes in those that come before. */
+/* While the training waits for a batch it receives the batches that come before that one. */
 Test(replay, batches_are_taken_in_as_they_come)
 {
 	const struct loader few = {.workers = 3, .epochs = 1, .batches = 200, .load = 50, .step = 8,
@@ -244,13 +244,13 @@ static double kept_over_truth(void)
 	return over_truth(&new, &kept);
 }
 
-/* A worker that stays has imported and opened what it needs. */
+/* Persistent workers have imported and opened all that they need when a later epoch begins. */
 Test(replay, the_first_load_of_a_worker_that_stays_is_one_like_others)
 {
 	cr_expect_float_eq(kept_over_truth(), 1, 0.02);
 }
 
-/* ... but not where it opens its files anew in each epoch. */
+/* A worker of an iterable dataset may open its files anew in each epoch. */
 Test(replay, the_first_load_of_an_iterable_dataset_stays)
 {
 	is_iterable = true;
@@ -277,12 +277,12 @@ Test(replay, no_worker_chooses_samples)
 	many.workers = 8;
 	none.sample = 0;
 	cr_expect_float_eq(over_truth(&slow, &many), 1, 0.02);
-	/* Steps and samples are a batch's time at least: 28 ms. */
+	/* A batch takes at least its step and the choice of its samples, 28 ms. */
 	cr_expect_lt(whatif.batches_per_s[WHATIF_MAX], 1 / 0.028);
 	predict(&many, &AS_IT_WAS);
 	none.workers = many.workers;
 	cr_expect_float_eq(whatif.batches_per_s[WHATIF_SAMPLING] / truth_of(&none), 1, 0.02);
-	/* Handing over batches is something else. */
+	/* Choosing samples is not handing over. */
 	cr_expect_lt(whatif.gain[WHATIF_DELIVERY], 0.03);
 }
 
@@ -290,7 +290,7 @@ static const struct loader DRAWING = {.workers = 2, .epochs = 5, .batches = 40, 
 				      .step = 10, .fork = 8, .boot = 12, .end = 2, .pickup = 0.2,
 				      .draw = 900};
 
-/* Samples that are drawn when an epoch begins take as long in whatever workers there are. */
+/* Drawing samples when an epoch begins takes as long with any number or kind of workers. */
 Test(replay, no_worker_draws_an_epochs_samples)
 {
 	struct loader kept = DRAWING, many = DRAWING, none = DRAWING;
@@ -308,7 +308,7 @@ Test(replay, no_worker_draws_an_epochs_samples)
 	cr_expect_float_eq(whatif.batches_per_s[WHATIF_SAMPLING] / truth_of(&none), 1, 0.02);
 }
 
-/* Workers that start for longer than samples are drawn are waited for anyway. */
+/* If workers take longer to start than drawing takes, drawing less gains nothing. */
 Test(replay, what_workers_need_to_start_is_not_gained_by_drawing_less)
 {
 	struct loader slow = DRAWING, none;
@@ -322,7 +322,7 @@ Test(replay, what_workers_need_to_start_is_not_gained_by_drawing_less)
 	cr_expect_lt(whatif.gain[WHATIF_SAMPLING], 0.02);
 }
 
-/* Where drawing was not observed, workers that stay may gain nothing. */
+/* If drawing was not observed the predicted gain of persistent workers begins at nothing. */
 Test(replay, what_may_have_been_drawing_is_not_promised)
 {
 	struct whatif_gain gain;
@@ -335,7 +335,7 @@ Test(replay, what_may_have_been_drawing_is_not_promised)
 	cr_expect(isnan(whatif.gain[WHATIF_SAMPLING]));
 }
 
-/* The worker answers when its next load lets it: with other means of sharing nobody is asked. */
+/* A worker gives a descriptor only when its next load lets it; other ways of sharing need none. */
 Test(replay, descriptors_are_waited_for)
 {
 	const struct loader asking = {.workers = 4, .epochs = 1, .batches = 300, .load = 60,
@@ -346,15 +346,15 @@ Test(replay, descriptors_are_waited_for)
 	predict(&asking, &AS_IT_WAS);
 	cr_expect_float_eq(whatif.batches_per_s[WHATIF_SHARING] / truth_of(&sharing), 1, 0.02);
 	cr_expect_gt(whatif.gain[WHATIF_SHARING], 0.5);
-	/* Loads half as long let it answer in half the time. */
+	/* With loads half as long a worker answers in half the time. */
 	half.load /= 2;
 	half.fetch /= 2;
 	cr_expect_float_eq(over_truth(&asking, &half), 1, 0.02);
-	/* Where it takes no longer than the system's calls do, loads have nothing to do with it. */
+	/* Or shorter loads do not let workers answer sooner: then the gain is smaller. */
 	cr_expect_geq(whatif.high_per_s[WHATIF_LOAD_HALF], whatif.batches_per_s[WHATIF_LOAD_HALF]);
 }
 
-/* MXNet Gluon's workers take loads from one queue, so a heavy load delays no other. */
+/* MXNet Gluon's workers take loads from one queue, so that a long load delays no other load. */
 static double pooled_over_truth(bool pooled)
 {
 	const struct loader two = {.workers = 2, .epochs = 2, .batches = 140, .load = 10,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_ring.c - a slot's small ring and its large one against a model: whatever the producer, the
- * drain and their deaths do in turns, each record is read where it was written, or counted as lost.
+ * test_ring.c - compares a slot's small ring and its large one with a model: whatever the producer
+ * and the drain do in turns, and if they die, each record is read at its place or counted as lost.
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -38,7 +38,7 @@ int slow_backing_make(const char *path, struct dlprof_segment **ret)
 	return real_backing_make(path, ret);
 }
 
-/* The drain's functions have the names of the shim's. */
+/* The drain has functions with the names of the shim's, which are renamed here. */
 #define segment_open	    drain_segment_open
 #define segment_close	    drain_segment_close
 #define segment_poll	    drain_segment_poll
@@ -50,9 +50,9 @@ int slow_backing_make(const char *path, struct dlprof_segment **ret)
 #include "drain/segments/alive.c"
 #include "drain/segments/segment.c"
 
-/* What must be so. */
+/* The model: what the slot must contain. */
 static struct {
-	uint32_t numbers[PUSH_MOST]; /* of the records by their positions */
+	uint32_t numbers[PUSH_MOST]; /* each position's record */
 	uint64_t head, tail, lost;
 	bool far;
 	uint32_t pushed;
@@ -142,7 +142,7 @@ static void read_all(void)
 	cr_assert_eq(reader->rings[0].lost_count, model.lost);
 }
 
-/* Some of what was read is held back. */
+/* Lets the producer overwrite the records that were read, except a random number of them. */
 static void publish(unsigned int chance)
 {
 	struct ring *ring = &reader->rings[0];
@@ -152,7 +152,7 @@ static void publish(unsigned int chance)
 	model.tail = ring->release;
 }
 
-/* Another thread gets the slot; the one before may have died where it had just begun the far ring.
+/* Gives the slot to a new thread. killed: the one before died just when it began the far ring.
  */
 static void hand_over(bool killed)
 {
@@ -242,7 +242,7 @@ Test(ring, any_far_from_is_survived)
 	}
 }
 
-/* Between two looks the drain only glances at the heads. */
+/* Between two reads the drain only compares the heads, to see whether a ring fills. */
 Test(ring, a_glance_sees_that_it_fills)
 {
 	push();
@@ -274,7 +274,7 @@ static void *claim_with_all(void *unused)
 {
 	pthread_barrier_wait(&start);
 	served += thread_get() != NULL;
-	/* An ended thread would leave its slot to another. */
+	/* No thread may end before all have a slot, since another would get its slot. */
 	pthread_barrier_wait(&start);
 	return unused;
 }
@@ -306,7 +306,7 @@ Test(ring, threads_that_start_at_once_all_get_slots)
 
 static atomic_bool is_growing, may_end;
 
-/* The growth is interrupted by a signal handler that needs a slot, and then stops. */
+/* As a signal handler that interrupts the adding of a segment and needs a slot; it then waits. */
 static void grow_interrupted(void)
 {
 	const uint64_t begin_ns = clock_now_ns();

@@ -48,7 +48,7 @@ Test(series, a_late_column_is_unknown_before)
 	series_done(&series);
 }
 
-/* Ordinals come back as they went in, whatever their order. */
+/* Numbers of batches are kept as they were added, in any order. */
 Test(series, places_are_kept)
 {
 	static const int32_t epochs[] = {0, 0, 0, 1, 1, 1, 1, 3, 3},
@@ -125,14 +125,14 @@ Test(series, says_how_many_workers_load)
 	cr_expect_eq(loading_of(4, 2, 100, 1), 1);
 	cr_expect_eq(loading_of(8, 2, 100, 2), 2);
 	cr_expect_eq(loading_of(4, 2, 100, 4), 4);
-	/* Which worker loaded is not known, or the epochs are too short to show it. */
+	/* The loading workers are not known, or epochs are too short to tell. */
 	cr_expect_eq(loading_of(4, 2, 100, 0), -1);
 	cr_expect_eq(loading_of(8, 50, 5, 5), -1);
 	cr_expect_eq(loading_of(0, 2, 100, 0), -1);
 	cr_expect_eq(loading_of(-1, 2, 100, 1), -1);
 }
 
-/* A load of 1 s: for which part of it is it known to work or wait, and do other threads run? */
+/* Loads of 1 s, of which a known part works or waits, with so many threads of others that run. */
 Test(series, loads_that_seem_to_do_nothing_wait_for_threads_that_run)
 {
 	static const struct {
@@ -142,11 +142,11 @@ Test(series, loads_that_seem_to_do_nothing_wait_for_threads_that_run)
 	} cases[] = {
 		{0.03, 0.02, 0, 0, 2.1, true, 2},
 		{0.03, 0.02, NAN, NAN, 1, true, 2},
-		{0.03, 0.02, 0, 0, 0.4, false, 2}, /* nobody runs: it waits for something else */
-		{0.03, 0.02, 0, 0.9, 2.1, false, 2}, /* it waits for a socket, whoever runs */
+		{0.03, 0.02, 0, 0, 0.4, false, 2}, /* no thread runs: another wait */
+		{0.03, 0.02, 0, 0.9, 2.1, false, 2}, /* loads wait for a socket, whoever runs */
 		{0.80, 0.15, 0, 0, 2.1, false, 2},
 		{0.50, 0.02, 0.4, 0, 1.5, true, 2},
-		{0.03, 0.02, 0, 0, 2.1, false, 0}, /* without workers, these may be the step's */
+		{0.03, 0.02, 0, 0, 2.1, false, 0}, /* they may be the step's threads */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

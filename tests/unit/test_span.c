@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spans on a real segment: own time, frames that longjmp skips, rings that are full. */
+/* Tests spans on a real segment: their own time, frames that longjmp() skips, full rings. */
 #include <criterion/criterion.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ Test(span, a_nanosecond_has_one_class)
 	cr_expect_geq(counter(DLPROF_CLASS_READ)->ns, 30000000);
 	cr_expect_eq(counter(DLPROF_CLASS_DECODE)->count, 1);
 	cr_expect_geq(counter(DLPROF_CLASS_DECODE)->ns, 5000000);
-	/* Were the read's 30 ms in here too, the sum would be more than all there was. */
+	/* If decoding included the read's 30 ms the sum would exceed the whole time. */
 	cr_expect_leq(counter(DLPROF_CLASS_DECODE)->ns + counter(DLPROF_CLASS_READ)->ns, all_ns);
 }
 
@@ -112,7 +112,7 @@ Test(span, longjmp_leaves_no_frame_behind)
 		if (!setjmp(back))
 			decode_and_jump();
 	cr_expect_eq(thread_depth(thread_get()), 1);
-	read_for(0, 7);		/* perhaps below the dead frame: it counts all the same */
+	read_for(0, 7);		/* counts even if its frame lies below the one that was left */
 	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 1);
 	cr_expect_eq(counter(DLPROF_CLASS_DECODE)->count, 0);
 	begin(&above, DLPROF_CLASS_OPEN);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sys_spawn(): the child gets its argument on the stack that it was given, may make one of its own,
- * and errno is nobody's. No Criterion: also built for other processors, and run by an emulator that
- * wants to be told of the child's end and gives it memory of its own (usage: test_spawn EMULATED).
+ * Tests sys_spawn(): the child gets its argument and its own stack, can spawn a child itself, and
+ * errno does not change. Without Criterion, since it also runs for other processors in an emulator,
+ * which needs a signal at the child's end and copies its memory (usage: test_spawn EMULATED).
  */
 #include <errno.h>
 #include <sched.h>
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 	expect(sys_call4(SYS_wait4, pid, &status, __WALL, NULL) == pid, "the child is ours");
 	expect(WIFEXITED(status) && WEXITSTATUS(status) == 7, "how the child ended");
 	expect(argc > 1 || task.made == 3, "what both children wrote");
-	/* A thread that shares no memory is none. */
+	/* The kernel refuses a thread that shares no memory. */
 	expect(sys_spawn(CLONE_THREAD, stacks[0] + STACK_BYTES, child, &task) == -EINVAL,
 	       "what the kernel says");
 	expect(errno == 77, "errno");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who owns which waiting: series whose answer is known, and what is said of them. */
+/* Tests which causes get which part of the waiting, in series whose causes are known. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 #define MS 1e6
 
-/* Times in ms; a batch that is not ready is so from the start, others are behind it if `queued`. */
+/* Times in ms. wait > handover: the batch was not ready; queued: others waited behind it. */
 struct row {
 	double wait, handover, step, load;
 	bool queued;
@@ -62,7 +62,7 @@ static bool is_advised(enum advice_id id)
 	return false;
 }
 
-/* Receiving is most of it; two batches that come late do not hide that. */
+/* Most of the waiting is receiving, which two late batches do not hide. */
 Test(causes, the_largest_is_the_cause)
 {
 	start_series();
@@ -79,7 +79,7 @@ Test(causes, the_largest_is_the_cause)
 	series_done(&series);
 }
 
-/* Checkpoints cost more than starting epochs, beside much waiting; then beside moderate waiting. */
+/* Pauses cost more than the starts of epochs: first beside much waiting, then beside moderate. */
 Test(causes, pauses_of_the_training_lead_where_it_does_not_mostly_wait)
 {
 	for (int far = 0; far < 2; far++) {
@@ -102,7 +102,7 @@ Test(causes, pauses_of_the_training_lead_where_it_does_not_mostly_wait)
 	}
 }
 
-/* Long steps whose length is that of saving are no pauses for another reason. */
+/* Saving is the cause of long steps if it takes what they are longer than others. */
 Test(causes, saving_is_named_where_it_is_what_long_steps_are_made_of)
 {
 	for (int share = 0; share < 2; share++) {
@@ -123,7 +123,7 @@ Test(causes, saving_is_named_where_it_is_what_long_steps_are_made_of)
 	}
 }
 
-/* A line after the optimizer leads; beside a GPU it may only wait for that. */
+/* A line after the optimizer takes most time; with a GPU it may only wait for the GPU. */
 Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gpu)
 {
 	struct line_share line = {.share = 0.5, .error = 0.05, .of_function = 0.9};
@@ -140,13 +140,13 @@ Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gp
 		diagnose(&input);
 		cr_expect_eq(diagnosis.cause, has_gpu ? CAUSE_NONE : CAUSE_LOGGING, "%s",
 			     cause_names[diagnosis.cause]);
-		/* The time of the line's whole function counts. */
+		/* The cause has the time of the line's whole function. */
 		cr_expect(has_gpu || fabs(diagnosis.causes[0].ns - 0.9 * 8e9) < 1);
 		series_done(&series);
 	}
 }
 
-/* The line takes 60 % (+- 5) of the steps. Its cause needs moderate waiting, which costs less. */
+/* A line with 60 % (+- 5) of the steps is the cause if the waiting is at most moderate. */
 Test(causes, a_line_of_the_step_is_named_where_it_takes_more_than_moderate_waiting)
 {
 	struct line_share line = {.share = 0.6, .error = 0.05, .is_own = true};
@@ -182,7 +182,7 @@ Test(causes, a_line_of_the_step_is_named_where_it_takes_more_than_moderate_waiti
 	}
 }
 
-/* Every fourth step runs the optimizer: that is the training, and no pause of it. */
+/* Every fourth step is long, since it runs the optimizer: that is no pause of the training. */
 Test(causes, accumulated_gradients_are_no_pause)
 {
 	for (int every = 4; every <= 40; every += 36) {
@@ -199,7 +199,7 @@ Test(causes, accumulated_gradients_are_no_pause)
 	}
 }
 
-/* None is lost, none counts twice, whatever is amiss. */
+/* All of the waiting is given to causes, and none of it twice, whatever the causes are. */
 Test(causes, share_out_all_of_the_waiting)
 {
 	struct model models[] = {HEALTHY, HEALTHY, HEALTHY, HEALTHY, HEALTHY, HEALTHY};
@@ -226,7 +226,7 @@ Test(causes, share_out_all_of_the_waiting)
 			sum += diagnosis.causes[i].ns;
 			cr_expect(!i || diagnosis.causes[i].ns <= diagnosis.causes[i - 1].ns);
 		}
-		/* What is below 1 % of the time is not listed. */
+		/* Causes with less than 1 % of the time are not listed. */
 		cr_expect_leq(sum, finding.account.wait_ns * (1 + 1e-6));
 		cr_expect_geq(sum, finding.account.wait_ns - 0.04 * finding.account.time_ns,
 			      "%zu: %g of %g", m, sum, finding.account.wait_ns);
@@ -236,7 +236,7 @@ Test(causes, share_out_all_of_the_waiting)
 	}
 }
 
-/* A worker's loads: `slow` of them take `factor` times as long. */
+/* Runs workers of which those in the bits of `slow` take `factor` times as long for a load. */
 static void run_crew(int workers, unsigned slow, double factor, const struct slow_work *work)
 {
 	double idle[16] = {0}, delivered[32] = {0}, now = 0;
@@ -283,7 +283,7 @@ Test(slow, several_workers_can_be)
 	series_done(&series);
 }
 
-/* Samples at each so many-th index fall to the same workers. */
+/* Slow samples at every second index all go to the same workers: no worker is slow. */
 Test(slow, what_follows_the_index_is_no_worker)
 {
 	static struct slow_work work;
@@ -294,7 +294,7 @@ Test(slow, what_follows_the_index_is_no_worker)
 	cr_expect_neq(diagnosis.cause, CAUSE_SLOW_WORKER, "%s", cause_names[diagnosis.cause]);
 	cr_expect(is_advised(ADVICE_BALANCE_LOADS) || diagnosis.cause == CAUSE_LOADER_CAPACITY);
 	series_done(&series);
-	/* One of four: what it reads for a load tells, however many loads it has. */
+	/* One worker of four is slow: it is slow itself unless it reads more bytes for a load. */
 	for (int reads_more = 0; reads_more < 2; reads_more++) {
 		for (int w = 0; w < 4; w++) {
 			work.loads[w] = w == 2 && !reads_more ? 800 : 200;
@@ -305,7 +305,7 @@ Test(slow, what_follows_the_index_is_no_worker)
 		cr_expect_eq(diagnosis.slow.every, reads_more ? 4 : 0);
 		series_done(&series);
 	}
-	/* Every other worker is slow, and reads no more than the others: it is the workers. */
+	/* Every second worker is slow, and reads no more than the others: the workers are slow. */
 	for (int w = 0; w < 8; w++) {
 		work.loads[w] = 100;
 		work.bytes[w] = 1e8;
@@ -315,7 +315,7 @@ Test(slow, what_follows_the_index_is_no_worker)
 	series_done(&series);
 }
 
-/* Storage whose credit is used up is not slow now and then. */
+/* Loads that get longer for good, as with storage whose credit is used up, are no stalls. */
 Test(causes, loads_that_get_longer_for_good)
 {
 	double idle[4] = {0}, delivered[8] = {0}, now = 0;
@@ -341,7 +341,7 @@ Test(causes, loads_that_get_longer_for_good)
 	series_done(&series);
 }
 
-/* Sorted within stretches of 40: loads grow, and fall back; no shard is opened. */
+/* Samples sorted within each 40 batches: loads grow and fall back, but no shard is opened. */
 Test(causes, samples_sorted_by_size_are_no_shards)
 {
 	double idle[4] = {0}, delivered[8] = {0}, now = 0;
@@ -367,7 +367,7 @@ Test(causes, samples_sorted_by_size_are_no_shards)
 	series_done(&series);
 }
 
-/* Where reading is a small part of the loads, the storage is not to blame. */
+/* The storage is no cause where reading is a small part of the loads. */
 Test(advice, storage_is_blamed_only_where_reading_takes_time)
 {
 	struct model m = HEALTHY;
@@ -388,7 +388,7 @@ Test(advice, storage_is_blamed_only_where_reading_takes_time)
 	}
 }
 
-/* Steps of 2 ms and waits below theta, of a loader that tells nothing: still the loader's. */
+/* Short waits beside steps of 2 ms are the loader's even if nothing is known of the loader. */
 Test(split, short_waits_for_an_unknown_loader_are_its_own)
 {
 	series_init(&series);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which stage is waited for, of pipelines whose flaw was planted: sums in ms as TensorFlow 2.21 ran
- * them on two cores.
+ * Tests which stage of a pipeline limits it, on pipelines with a known flaw: sums in ms, measured
+ * with TensorFlow 2.21 on two cores.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #define MS   1e6
 #define NONE (-1)
 
-/* A stage: whom it feeds by its place, NONE: not known; cpu < 0: not known. */
+/* A stage. parent: place of the stage that it feeds, NONE: not known; cpu < 0: not known. */
 struct row {
 	const char *name;
 	int parent;
@@ -100,11 +100,11 @@ Test(stages, reads_fill_a_pool_of_two_threads)
 	cr_expect_eq(found.asked, 8);
 	cr_expect_eq(found.threads, 2);
 	cr_expect_eq(found.wanted, 8);
-	/* 20.5 s became 12.0 s with 16 threads, and 6.18 s 2.75 s in another run. */
+	/* Measured with 16 threads: 12.0 s instead of 20.5 s, and 2.75 s instead of 6.18 s. */
 	cr_expect(found.own_threads.low <= 0.71 && found.own_threads.high >= 1.25);
-	/* Of what is read nobody knows whether it comes any faster. */
+	/* It is not known whether the storage can read any faster. */
 	cr_expect_eq(found.own_threads.low, 0);
-	/* The CPU time of a batch over the cores is the floor: 22 of 256 ms. */
+	/* A batch takes at least its CPU time divided by the cores: 22 of 256 ms. */
 	cr_expect(found.own_threads.high <= 256 / 24.0 - 1);
 }
 
@@ -117,7 +117,7 @@ Test(stages, a_pool_that_is_wide_enough_is_not_narrow)
 	JUDGE(rows, 232, 24);
 	cr_expect_eq(found.limit, STAGE_LIMIT_WORK);
 	cr_expect(isnan(found.own_threads.gain));
-	/* Nor one whose threads compute: more of them get no more of the cores. */
+	/* Nor is a pool too narrow whose threads compute: more threads get no more of the cores. */
 	memcpy(rows, PAR8, sizeof(rows));
 	rows[4].cpu = rows[4].own;
 	JUDGE(rows, 232, 24);
@@ -146,7 +146,7 @@ Test(stages, an_interleave_asks_one_after_the_other)
 	cr_expect_str_eq(list[found.opener].name, "Interleave");
 	cr_expect(found.is_reading);
 	cr_expect_eq(found.wanted, 4);
-	/* 28.4 s became 7.85 s: 3.6 times. */
+	/* Measured: 7.85 s instead of 28.4 s, 3.6 times as fast. */
 	cr_expect(found.parallel.low <= 2.6 && found.parallel.high >= 2.6);
 	cr_expect_float_eq(found.parallel.gain, 2.6, 0.5);
 }
@@ -192,7 +192,7 @@ Test(stages, an_augmentation)
 	cr_expect_float_eq(found.each_ns, 2.44 * MS, 0.01 * MS);
 	cr_expect_eq(found.asked, -1);
 	cr_expect(!found.is_reading);
-	/* Steps of 26 ms are no faster for it. */
+	/* The steps of 26 ms limit the gain. */
 	cr_expect(found.cheaper.gain > 0.3 && found.cheaper.high <= 253 / 26.0 - 1);
 }
 
@@ -212,7 +212,7 @@ Test(stages, a_generator)
 	cr_expect_str_eq(lead_name(), "Generator");
 	cr_expect_eq(list[found.lead].kind, STAGE_PYTHON);
 	cr_expect(found.lead_share >= 0.85);
-	/* Python does not become parallel by asking for it. */
+	/* More calls at once gain nothing, since Python runs one thread at a time. */
 	cr_expect(isnan(found.parallel.gain));
 	cr_expect(found.cheaper.gain > 0);
 }
@@ -228,7 +228,7 @@ static const struct row NOPRE[] = {
 
 Test(stages, nothing_is_loaded_ahead)
 {
-	/* A long step could hide all of it. */
+	/* The step is long enough to hide all of the loading. */
 	JUDGE(NOPRE, 65, 80);
 	cr_expect_eq(found.limit, STAGE_LIMIT_PREFETCH);
 	cr_expect(!found.is_prefetched);
@@ -240,14 +240,14 @@ Test(stages, nothing_is_loaded_ahead)
 	JUDGE(NOPRE, 65, 80);
 	cr_expect_float_eq(found.prefetch.gain, 145 / 80.0 - 1, 0.01);
 	cr_expect_float_eq(found.prefetch.low, found.prefetch.gain / 2, 0.01);
-	/* They use nearly all that other programs leave free. */
+	/* They use all cores that other programs leave free. */
 	used_cores = free_cores = 1.4;
 	JUDGE(NOPRE, 65, 80);
 	cr_expect_float_eq(found.prefetch.gain, sqrt(2 / 1.4) - 1, 0.01);
 	cr_expect_float_eq(found.prefetch.high, 2 / 1.4 - 1, 0.01);
 	cr_expect_eq(found.prefetch.low, 0);
 	used_cores = NAN, free_cores = 2;
-	/* A short one hides little, and the decoding is what takes long. */
+	/* A short step hides little: decoding is the limit. */
 	JUDGE(NOPRE, 65, 20);
 	cr_expect_eq(found.limit, STAGE_LIMIT_WORK);
 	cr_expect_float_eq(found.prefetch.high, 85 / 65.0 - 1, 0.01);
@@ -288,10 +288,10 @@ Test(stages, operators_of_dali_run_in_turn)
 	cr_expect_str_eq(lead_name(), "Resize");
 	cr_expect_float_eq(found.lead_share, 0.74, 0.01);
 	cr_expect_float_eq(found.each_ns, 523 * MS, MS);
-	/* One core of two is free: twice as fast at best. */
+	/* One of two cores is free: at best twice as fast. */
 	cr_expect_float_eq(found.parallel.high, 2 / 0.9 - 1, 0.01);
 	cr_expect_eq(found.parallel.low, 0);
-	/* A Python operator has one. */
+	/* A Python operator uses one core only. */
 	free_cores = 2;
 	{
 		struct row python[sizeof(OPERATORS) / sizeof(OPERATORS[0])];
@@ -301,7 +301,7 @@ Test(stages, operators_of_dali_run_in_turn)
 		JUDGE(python, 660, 24);
 		cr_expect(isnan(found.parallel.gain));
 	}
-	/* Other programs have it: more threads get no more. */
+	/* Other programs have the second core: more threads gain nothing. */
 	free_cores = 1;
 	JUDGE(OPERATORS, 660, 24);
 	cr_expect(isnan(found.parallel.gain));
@@ -325,9 +325,9 @@ Test(stages, a_reader_of_dali_has_one_thread)
 	cr_expect_str_eq(lead_name(), "ReadOne");
 	cr_expect(found.is_reading);
 	cr_expect_eq(found.wanted, 2);
-	/* Two readers made 6.64 s 3.31 s. */
+	/* Measured with two readers: 3.31 s instead of 6.64 s. */
 	cr_expect(found.parallel.low <= 1 && found.parallel.high >= 0.99);
-	/* Operators that need nearly as long limit a faster reader, but not two pipelines. */
+	/* Operators that take nearly as long limit a faster reader, but not two pipelines. */
 	{
 		struct row close[sizeof(READER) / sizeof(READER[0])];
 
@@ -356,12 +356,12 @@ Test(stages, operators_of_dali_are_no_faster_than_the_readers)
 	cr_expect_str_eq(lead_name(), "ReadOne");
 	cr_expect_eq(found.wanted, 4);
 	cr_expect_float_eq(found.parallel.high, 1, 0.01);
-	/* The cores are used up: a second pipeline gets no more of them. */
+	/* All cores are used: a second pipeline gets no more of them. */
 	used_cores = 1.6;
 	JUDGE(both, 563, 20);
 	cr_expect_float_eq(found.parallel.high, 1 / (0.8 * 583 * 41 / 23350) - 1, 0.01);
 	used_cores = NAN;
-	/* The operators need a little longer than the readers: faster ones gain a little. */
+	/* The operators take a little longer than the readers: faster operators gain a little. */
 	both[2].busy = 34000;
 	both[1].busy = 1000;
 	JUDGE(both, 563, 20);
@@ -394,7 +394,7 @@ Test(stages, an_external_source_of_dali_is_the_training_threads)
 	cr_expect(isnan(found.cheaper.gain));
 }
 
-/* Kernels also ran while nobody waited for their stage: 6.8 s of them in 1 s of it. */
+/* Kernels took 6.8 s beside 1 s of their stage, since they also ran when nothing waited for it. */
 Test(stages, no_more_calls_run_at_once_than_the_pool_has_threads)
 {
 	static const struct row hidden[] = {
@@ -409,7 +409,7 @@ Test(stages, no_more_calls_run_at_once_than_the_pool_has_threads)
 	cr_expect_float_eq(found.at_once, 2, 0.01);
 }
 
-/* Each call reads 10 ms. The pool's two threads run two at once, whatever map() asks for. */
+/* Each call reads 10 ms; the pool has two threads, so that at most two calls run at once. */
 Test(stages, calls_of_a_sequential_map)
 {
 	static struct row reads[] = {
@@ -424,12 +424,12 @@ Test(stages, calls_of_a_sequential_map)
 	cr_expect_eq(found.limit, STAGE_LIMIT_SERIAL);
 	cr_expect_str_eq(lead_name(), "ReadFile");
 	cr_expect_eq(found.wanted, 2);
-	/* 5.40 s became 2.66 s. */
+	/* Measured: 2.66 s instead of 5.40 s. */
 	cr_expect_float_eq(found.parallel.gain, 1.03, 0.15);
 	reads[4].name = "+PyFunc";
 	JUDGE(reads, 57, 10);
 	cr_expect(isnan(found.parallel.gain), "an interpreter runs one thread");
-	/* TensorFlow made one stage of map() and batch(); the program asked for one call. */
+	/* TensorFlow has joined map() and batch(); the program asked for one call at a time. */
 	reads[4].name = "+ReadFile";
 	reads[2].name = "MapAndBatch";
 	reads[2].own = reads[2].busy;
@@ -462,22 +462,22 @@ Test(stages, a_cache_whose_input_makes_all_elements_in_each_epoch)
 	cr_expect_str_eq(lead_name(), "DecodeJpeg");
 	cr_assert_eq(found.cache, 3);
 	cr_expect_eq(found.endless, STAGE_NOWHERE);
-	/* Of four epochs one fills it: 30 ms a batch become 25 / 4, or at best 5. */
+	/* A full cache serves three of four epochs: 25 / 4 ms a batch instead of 30, at best 5. */
 	cr_expect_float_eq(found.cached.gain, 30 / 7.5 - 1, 0.3);
 	cr_expect_float_eq(found.cached.high, 30 / 5.0 - 1, 0.01);
 	cr_expect_eq(found.cached.low, 0);
-	/* One epoch fills it, whatever comes then. */
+	/* A run of one epoch only fills the cache. */
 	longest_epoch = 1;
 	JUDGE(cached, 25, 5);
 	cr_expect_eq(found.cache, STAGE_NOWHERE);
-	/* It served in three of four. */
+	/* The cache served three of four epochs. */
 	longest_epoch = 0.25;
 	cached[4].elements = 330;
 	JUDGE(cached, 25, 5);
 	cached[4].elements = 1280;
 	cr_expect_eq(found.cache, STAGE_NOWHERE);
 	cr_expect(isnan(found.cached.gain));
-	/* What is waited for comes after the cache. */
+	/* The stage that limits comes after the cache. */
 	cached[4].parent = 1;
 	JUDGE(cached, 25, 5);
 	cached[4].parent = 3;
@@ -497,13 +497,13 @@ Test(stages, a_cache_that_the_first_epoch_fills)
 	cr_expect(isnan(found.cheaper.gain) && isnan(found.cached.gain));
 	cr_expect_float_eq(found.kept.high, 30 / 5.6 - 1, 0.01);
 	cr_expect(found.kept.low == 0 && found.kept.gain < found.kept.high);
-	/* Later epochs wait, too, but not for what the first one needed. */
+	/* Later epochs wait too, but for another stage than the first one. */
 	later_ms = 10;
 	JUDGE(cached, 25, 5);
 	cr_expect(found.is_served);
 	cr_expect_neq(found.limit, STAGE_LIMIT_FILLING);
 	cr_expect(isnan(found.cheaper.gain) && isnan(found.kept.gain));
-	/* Most elements were made again. */
+	/* Most elements were made anew in later epochs. */
 	later_ms = 0.6;
 	cached[4].elements = 800;
 	JUDGE(cached, 25, 5);
@@ -523,13 +523,13 @@ Test(stages, a_cache_that_is_never_full)
 	cr_assert_eq(found.cache, 3);
 	cr_expect_eq(found.endless, 8);
 	cr_expect(found.cached.gain > 0 && found.cached.gain < found.cached.high);
-	/* take() may end it. */
+	/* take() may end the repetition, so that the cache gets full. */
 	rows[8].name = "FiniteTake";
 	JUDGE(rows, 25, 5);
 	cr_expect_eq(found.cache, STAGE_NOWHERE);
 }
 
-/* A damaged file may say anything of who feeds whom. */
+/* In a damaged file stages may feed each other in a circle. */
 Test(stages, circles_end)
 {
 	static const struct row circle[] = {

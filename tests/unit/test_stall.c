@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Series small enough to judge by hand. A step computes 100 ms unless said otherwise, so theta is
- * 10 ms.
+ * Tests verdicts on series small enough to judge by hand. A step computes 100 ms unless another
+ * time is given, so that theta is 10 ms.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static void add_row(int32_t epoch, int32_t batch, int64_t wait_ns, int64_t compu
 	cr_assert_eq(series_append(&series, &row), 0);
 }
 
-/* Goes on where the series ends. */
+/* Adds batches after the last one, with steps of 100 ms. ready: 1, 0, or -1: not known. */
 static void add(int count, int64_t wait_ms, int ready)
 {
 	int32_t batch = next_batch;
@@ -64,7 +64,7 @@ Test(stall, ratios_by_hand)
 	cr_assert_eq(finding.steady_count, 100);
 	cr_assert_eq(finding.starved_count, 20);
 	cr_assert_float_eq(finding.theta_ns, 10e6, 1);
-	/* Waits of 4.08 s but for the very first one, which is start-up; steps of 10.4 s. */
+	/* Waits of 4.08 s without the very first, which is start-up, and steps of 10.4 s. */
 	cr_assert_float_eq(finding.stall_ratio, 3580.0 / 13980, 1e-9);
 	cr_assert_float_eq(finding.trimmed_ratio, 3480.0 / 13980, 1e-9);
 	cr_assert_float_eq(finding.account.share[ACCOUNT_NOT_READY], 2000.0 / 13980, 1e-9);
@@ -100,10 +100,10 @@ Test(stall, theta_is_never_below_two_milliseconds)
 		add_row(0, i, i % 2 ? 1999999 : 2000000, 1 * MS, 0);
 	cr_assert_eq(stall_theta_ns(&series), 2 * MS);
 	judge();
-	cr_assert_eq(finding.starved_count, 24); /* the first one is excluded */
+	cr_assert_eq(finding.starved_count, 24); /* the first wait is excluded */
 }
 
-/* It never starves, but the training waits for it to be handed over. */
+/* All batches are ready, but the training waits while it receives them. */
 Test(stall, receiving_ready_batches_is_waiting)
 {
 	begin(4);
@@ -125,10 +125,10 @@ Test(stall, of_unknown_readiness_the_wait_decides)
 	cr_assert_eq(finding.starved_count, 300);
 	cr_assert(isnan(finding.account.share[ACCOUNT_RECEIVING]));
 	cr_assert_float_eq(finding.stall_ratio, 15.0 / 45.4, 1e-9);
-	cr_assert_eq(finding.confidence, STALL_CONFIDENCE_MEDIUM); /* one step lower */
+	cr_assert_eq(finding.confidence, STALL_CONFIDENCE_MEDIUM); /* one level lower */
 }
 
-/* How many are excluded: W, 8 where unknown, 1 where there are none; of each epoch. */
+/* Of each epoch as many batches are excluded as there are workers; 8 if unknown, 1 without. */
 Test(stall, the_first_round_of_every_epoch_is_not_steady)
 {
 	static const struct {
@@ -150,7 +150,7 @@ Test(stall, the_first_round_of_every_epoch_is_not_steady)
 Test(stall, lost_records_still_count_as_deliveries)
 {
 	begin(4);
-	/* 2 and 3 were delivered, but have no record: 4 is the fifth. */
+	/* Batches 2 and 3 were delivered, but have no record: batch 4 is the fifth. */
 	add_row(0, 0, 0, 100 * MS, 1);
 	add_row(0, 1, 0, 100 * MS, 1);
 	for (int i = 4; i < 104; i++)
@@ -171,7 +171,7 @@ Test(stall, a_batch_without_compute_is_not_steady)
 	cr_assert_eq(finding.starved_count, 0);
 }
 
-/* 500 waits beside 1004 steps of 100 ms sum up to the ratio that is wanted. */
+/* Returns the verdict on a run with this ratio, made of 500 waits and 1004 steps of 100 ms. */
 static enum stall_verdict verdict_at(double ratio)
 {
 	begin(4);
@@ -193,7 +193,7 @@ Test(stall, bands)
 	cr_assert_eq(verdict_at(0.9), STALL_VERDICT_HIGHLY);
 }
 
-/* It counts as what it is, and the trimmed ratio says that it was one. */
+/* One long stall counts in the ratio; the trimmed ratio is low, since it leaves that stall out. */
 Test(stall, one_long_stall_is_waiting_too)
 {
 	begin(4);
@@ -207,7 +207,7 @@ Test(stall, one_long_stall_is_waiting_too)
 	cr_assert_eq(finding.verdict, STALL_VERDICT_HIGHLY);
 }
 
-/* ceil(0.5 %) of the stalls: of 201, two. */
+/* The trimmed ratio leaves out ceil(0.5 %) of the stalls: two of 201. */
 Test(stall, trims_half_a_percent_rounded_up)
 {
 	begin(1);
@@ -293,7 +293,7 @@ Test(stall, refuses_where_records_were_lost)
 	cr_assert_eq(finding.missing_count, 60);
 }
 
-/* 80 batches that wait 60 ms for a load of 120 ms in one of 2 workers, and take 40 ms. */
+/* Judges 80 batches: waits of 60 ms, for loads of 120 ms in 2 workers, and steps of 40 ms. */
 static void judge_beside_workers(double main_share, double load_cpu_ms, double other_cores)
 {
 	begin(2);
@@ -308,7 +308,7 @@ static void judge_beside_workers(double main_share, double load_cpu_ms, double o
 	judge();
 }
 
-/* The thread has 20 ms of CPU time and waits as long for a core: 40 ms less 20 ms remain. */
+/* In a step the thread computes 20 ms and waits 20 ms for a core, which ideal input saves too. */
 Test(stall, ideal_input_also_frees_the_cores_of_workers)
 {
 	const double waits = 1 - 40.0 / 100;
@@ -334,7 +334,7 @@ Test(stall, ideal_input_frees_no_cores_that_workers_did_not_take)
 	cr_expect_eq(finding.gain_alone, finding.gain_max);
 }
 
-/* What a damaged database can hold must not overflow. */
+/* No value in a damaged database may overflow. */
 Test(stall, absurd_values_are_survived)
 {
 	begin(INT32_MAX);

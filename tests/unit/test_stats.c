@@ -25,7 +25,7 @@ static int compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Every rank of many small arrays, with few distinct values and with many, of all sizes. */
+/* Random ranks of small arrays of all sizes, with few distinct values or many. */
 Test(stats, rank_agrees_with_sorting)
 {
 	float values[40], sorted[40];
@@ -43,7 +43,7 @@ Test(stats, rank_agrees_with_sorting)
 		order_of(values, count);
 		cr_assert_eq(stats_order_rank(&order, rank), (double)sorted[rank]);
 		rank = (size_t)rand_r(&seed) %
-		       count; /* what is kept of the first must not matter */
+		       count; /* the first search must not change the second */
 		cr_assert_eq(stats_order_rank(&order, rank), (double)sorted[rank]);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the steps of a thread are made of, over its loaders. */
+/* Tests the parts of a thread's steps, summed over its loaders. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -23,7 +23,7 @@ Test(step_parts, they_sum_to_the_steps)
 	cr_expect_float_eq(sum, 1, 1e-9);
 }
 
-/* A loop without a backward pass is a validation, whatever it saves. */
+/* A loop without a backward pass is a validation, even if it saves files. */
 Test(step_parts, a_loader_that_does_not_train_is_another_loop)
 {
 	const struct step_sums validates = {
@@ -43,7 +43,7 @@ Test(step_parts, a_loader_that_does_not_train_is_another_loop)
 	cr_expect(isnan(step_parts_share(&parts, STEP_LOOPS)));
 }
 
-/* Unknown is not 0: what it was came after the backward pass. */
+/* An optimizer that was not observed is unknown, not 0: its time counts as STEP_AFTER. */
 Test(step_parts, an_optimizer_that_nobody_saw_is_unknown)
 {
 	const struct step_sums older = {
@@ -58,7 +58,7 @@ Test(step_parts, an_optimizer_that_nobody_saw_is_unknown)
 	cr_expect_eq(parts.ns[STEP_AFTER], 130);
 }
 
-/* What is known of the steps may be longer than what the account has left for them. */
+/* The known parts may be longer than the steps in the account. */
 Test(step_parts, no_part_is_negative)
 {
 	struct step_parts parts = {0};
@@ -69,7 +69,7 @@ Test(step_parts, no_part_is_negative)
 	cr_expect_eq(parts.ns[STEP_AFTER], 0);
 }
 
-/* The parts of a step that waited until 10 ms and ended at 100 ms. */
+/* Parts of a step whose wait ended at 10 ms, and which ended at 100 ms. */
 Test(gpu_parts, edges_are_where_each_part_ends)
 {
 	static const int64_t ms = 1000000, expected[GPU_PARTS + 1] = {10, 30, 60, 65, 80, 100};
@@ -86,9 +86,9 @@ Test(gpu_parts, edges_are_where_each_part_ends)
 	other.last_ns = 60000000;
 	cr_assert(gpu_parts_find(&other, 10 * ms, 100 * ms, edges), "no optimizer is followed");
 	cr_expect_eq(edges[GPU_PARTS - 1], 60 * ms);
-	/* A second pass later, other work or a wait in between, an end before the parts'. */
+	/* Parts that do not add up, as with a second pass or another wait, have no edges. */
 	cr_expect_not(gpu_parts_find(&told, 11 * ms, 100 * ms, edges));
-	/* After a wait for another loader the times may be a little off: no part is negative. */
+	/* After a wait for another loader times may differ a little, but no part is negative. */
 	other = told;
 	other.ns[DLPROF_PART_BEFORE] = 0;
 	cr_assert(gpu_parts_find(&other, (int64_t)told.backward_ns + 150000, 100 * ms, edges));

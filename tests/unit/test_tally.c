@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals by name in a real segment, against an exact count of the same stream. */
+/* Compares tallies in a real segment with exact sums of the same calls. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ Test(tally, a_named_one_is_found_again)
 	cr_expect_str_eq(first->detail, "transform");
 	cr_expect_eq(first->kind, DLPROF_TALLY_STEP);
 	cr_expect_eq(step("Resize", 0), first);
-	/* Each part of the name tells two apart, and no detail is a detail of its own. */
+	/* Tallies differ if any part of the name does, and if one has no detail. */
 	cr_expect_neq(step("Resize", 1), first);
 	cr_expect_neq(step("Resiz", 0), first);
 	cr_expect_neq(tally_named(thread_get(), DLPROF_TALLY_STEP, "Resize", NULL, 0), first);
@@ -81,7 +81,7 @@ Test(tally, what_finds_no_room_is_counted)
 	cr_expect_eq(slot->unnamed_count, 5);
 	cr_expect_eq(slot->tallies[FILES].kind, DLPROF_TALLY_NONE, "wrote into the files' places");
 	cr_assert(step("step63", 0), "those that are there stay");
-	tally_add(NULL, 1, 1, 1);	/* and NULL is let through */
+	tally_add(NULL, 1, 1, 1);	/* does nothing for NULL */
 }
 
 Test(tally, long_names_keep_their_end)
@@ -112,7 +112,7 @@ Test(tally, width_classes)
 		cr_expect_eq(tally_width_class(rows[i][0]), rows[i][1], "%u", rows[i][0]);
 }
 
-/* Exactly, by name: what the tallies have to be true of. */
+/* Exact sums by name, for which the tallies' bounds must hold. */
 static struct {
 	uint64_t files[NAMES], folders[NAMES];
 } exact;
@@ -128,7 +128,7 @@ static void visit(int number, int folder_number, uint64_t ns)
 {
 	char path[64];
 
-	/* A descriptor is used again and again for other files, as the kernel does. */
+	/* Each file gets the same descriptor, as the kernel uses them again. */
 	snprintf(path, sizeof(path), "/data/%d/%d.jpg", folder_number, number);
 	fd_remember(20, FD_NAMED, path);
 	tally_file(thread_get(), 20, 1, ns / 2, 10);
@@ -167,7 +167,7 @@ static void expect_bounds(int first, int count, const uint64_t *truth, const cha
 
 static void expect_all_bounds(void)
 {
-	tally_settle(thread_get());	/* a folder is up to date when the next file is visited */
+	tally_settle(thread_get());	/* a folder gets a file's time at the next file */
 	expect_bounds(FILES, DLPROF_TALLY_FILE_COUNT, exact.files, "/data/%*d/%d.jpg");
 	expect_bounds(FOLDERS, DLPROF_TALLY_FOLDER_COUNT, exact.folders, "/data/%d");
 }
@@ -205,7 +205,7 @@ Test(tally, skewed_streams_name_the_heavy_ones)
 	int heaviest = 0, found = 0, number;
 
 	for (int i = 0; i < 50000; i++) {
-		/* Zipf, nearly: half of the time goes to the first of 500. */
+		/* Nearly Zipf's distribution: the first of 500 files gets half of the time. */
 		number = (int)(NAMES * uniform() * uniform() * uniform() * uniform());
 		visit(number, number % 40, (uint64_t)(1e5 * uniform() / (number + 1)));
 	}
@@ -264,7 +264,7 @@ Test(tally, the_open_of_a_folder_is_taken_back)
 	cr_expect_eq(tallies[FILES].count + tallies[FILES].ns + tallies[FILES].bytes +
 			     tallies[FILES].slowest_ns,
 		     0);
-	/* Under the name of what was a file before. */
+	/* A descriptor that is no data after all has the name of an earlier file. */
 	fd_remember(20, FD_NAMED, "/data/x");
 	tally_file(thread_get(), 20, 1, 5, 1);
 	fd_remember(20, FD_NAMED, "/data/x");
@@ -276,7 +276,7 @@ Test(tally, the_open_of_a_folder_is_taken_back)
 	cr_expect_eq(tallies[FILES].ns, 5);
 	tally_settle(thread_get());
 	cr_expect_eq(tallies[FOLDERS].ns, 5);
-	/* What its folder has already stays. */
+	/* Time that the folder already has is not taken back. */
 	tally_file(thread_get(), 20, 1, 7, 2);
 	tally_settle(thread_get());
 	tally_take_back(20);
@@ -294,9 +294,9 @@ Test(tally, descriptors_that_share_a_place_in_the_table_of_paths)
 	cr_assert_geq(fd, 0);
 	fd_remember(fd, FD_NAMED, path);
 	tally_file(thread_get(), fd, 1, 1, 1);
-	fd_remember(fd + 512, FD_NAMED, "/data/other");	/* takes the place */
+	fd_remember(fd + 512, FD_NAMED, "/data/other");	/* takes its place */
 	tally_file(thread_get(), fd + 512, 1, 10, 1);
-	tally_file(thread_get(), fd, 0, 100, 1);	/* the kernel is asked */
+	tally_file(thread_get(), fd, 0, 100, 1);	/* asks the kernel for the path */
 	cr_expect_str_eq(tallies[FILES].name, path);
 	cr_expect_eq(tallies[FILES].ns, 101);
 	cr_expect_eq(tallies[FILES + 1].ns, 10);
@@ -320,12 +320,12 @@ Test(tally, the_slowest_samples_are_exact)
 	for (int i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++) {
 		cr_expect_eq(tallies[i].ns, slowest[tallies[i].class]);
 		cr_expect_eq(tallies[i].error_ns, 0);
-		/* How often it was among the slowest. */
+		/* count: how often the sample was among the slowest. */
 		cr_expect(tallies[i].count >= 1 && tallies[i].count <= asked[tallies[i].class]);
 		cr_expect_str_eq(tallies[i].detail, "Photos");
 		if (tallies[i].ns < least_ns)
 			least_ns = tallies[i].ns;
-		slowest[tallies[i].class] = 0;	/* so that one listed twice does not pass */
+		slowest[tallies[i].class] = 0;	/* a sample that is listed twice would fail */
 	}
 	for (int i = 0; i < 40; i++)
 		cr_expect_leq(slowest[i], least_ns);
@@ -346,7 +346,7 @@ Test(tally, a_sample_that_is_slow_again_is_counted)
 		cr_expect_eq(tally[i].count, tally[i].class == 7 ? 3 : 1);
 }
 
-/* A sample that opens these files, one after the other; the last is read. */
+/* Makes a sample that opens these files one after the other; returns the file that names it. */
 static const char *file_of_sample(const char *const *paths)
 {
 	tally_sample_begin(thread_get());
@@ -361,13 +361,13 @@ Test(tally, the_file_of_a_sample_is_its_own)
 {
 #define FILES_OF(...) ((const char *const[]){__VA_ARGS__, NULL})
 	cr_expect_str_eq(file_of_sample(FILES_OF("/data/1")), "/data/1");
-	/* It cannot be read, and the next one takes its place. */
+	/* The sample's file is opened twice, then the next one in its place. */
 	cr_expect_str_eq(file_of_sample(FILES_OF("/data/2", "/data/2", "/data/3")), "/data/2");
 	cr_expect_str_eq(file_of_sample(FILES_OF("/data/3")), "/data/3");
-	/* An index is read before each. */
+	/* An index file is opened before the file of each sample. */
 	file_of_sample(FILES_OF("/data/index", "/data/4"));
 	cr_expect_str_eq(file_of_sample(FILES_OF("/data/index", "/data/5")), "/data/5");
-	/* One file that stays open. */
+	/* The sample only reads a file that stays open. */
 	tally_sample_begin(thread_get());
 	tally_file(thread_get(), 20, 0, 5, 1);
 	cr_expect_str_eq(tally_sample_file(thread_get()), "/data/5");
@@ -386,7 +386,7 @@ Test(tally, samples_of_two_datasets_are_two)
 	cr_expect_eq(tallies[2].kind, DLPROF_TALLY_NONE);
 }
 
-/* The slot passes to another thread: what it holds is found again, by hash too. */
+/* A second thread gets the slot, and finds its tallies again, also those found by hash. */
 static void *second_owner(void *slot)
 {
 	struct thread thread;
@@ -430,7 +430,7 @@ Test(tally, a_slot_taken_over_keeps_its_tallies)
 	cr_expect_eq(slot->tallies[SAMPLES + 1].kind, DLPROF_TALLY_NONE);
 }
 
-/* Looks on while the names change, as the drain does, and believes what it may believe. */
+/* Reads tallies as the drain does while their names change: none that it accepts may be torn. */
 static _Atomic bool stop;
 
 static void *reader(void *shared)
@@ -450,7 +450,7 @@ static void *reader(void *shared)
 			if (version % 2 || atomic_load(&tally->version) != version ||
 			    copy.kind == DLPROF_TALLY_NONE)
 				continue;
-			/* "/NNN/NNN/...": all parts are the same number. */
+			/* A whole name is "/NNN/NNN/...", with the same number in all parts. */
 			for (size_t at = 0; copy.name[at]; at += 4)
 				torn += strncmp(copy.name + at, copy.name, 4) != 0;
 		}
@@ -486,7 +486,7 @@ Test(tally, one_that_was_left_odd_becomes_whole)
 	struct dlprof_tally *tally = &thread_get()->slot->tallies[FILES];
 
 	visit(0, 0, 10);
-	tally->version = 7;	/* its writer died while it wrote */
+	tally->version = 7;	/* odd: the writer died while it wrote */
 	tally->kind = DLPROF_TALLY_NONE;
 	tally->ns = 0;
 	visit(1, 0, 10);

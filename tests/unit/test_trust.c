@@ -8,7 +8,7 @@
 #define FILE_OF	  S_IFREG | 0755
 #define FOLDER_OF S_IFDIR | 0755
 
-/* User 1000 runs what 500 installed. */
+/* User 1000 runs files that user 500 installed. */
 static const struct trust_looker plain = {.user = 1000, .owner = 500, .groups = {-1, -1}};
 static const struct trust_looker shared = {.user = 1000, .owner = 1000, .groups = {7, 8}};
 
@@ -77,7 +77,7 @@ Test(trust, paths_are_joined_without_dots)
 	cr_assert_str_eq(path, "/b");
 }
 
-/* The ends of what is checked, as characters of a string. */
+/* Compares the paths that are checked, each followed by ':', with `expected`. */
 static void checked(const char *looker, const char *path, const char *expected)
 {
 	char found[64] = "";

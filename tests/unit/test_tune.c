@@ -6,7 +6,7 @@
 #include "analysis/statistics/stats.h"
 #include "analysis/predict/tune.h"
 
-/* The tables of any textbook. */
+/* Quantiles from a textbook's table. */
 Test(tune, quantiles_of_t)
 {
 	static const struct {
@@ -30,7 +30,7 @@ Test(tune, the_interval_is_of_all_settings_together)
 	struct tune_interval one = tune_interval(gains, 3, 1, 3);
 	struct tune_interval four = tune_interval(gains, 3, 4, 3);
 	struct tune_interval twice = tune_interval(gains, 3, 2, 5);
-	/* Neighbouring rounds share an unchanged run: 11 / 8 for three. */
+	/* Neighbouring rounds share an unchanged run, which makes the variance of three 11 / 8. */
 	const double shared = sqrt(1.375);
 
 	cr_assert_float_eq(one.mean, 0.12, 1e-9);
@@ -50,7 +50,7 @@ Test(tune, nothing_is_proven_by_fewer_than_three_rounds)
 		cr_assert_eq(tune_judge(same, count, 1, 5, true), TUNE_NOT_PROVEN, "%zu", count);
 	}
 	cr_assert_eq(tune_judge(same, 3, 1, 5, false), TUNE_PROVEN);
-	/* It is not looked at in between. */
+	/* After an even number of rounds there is no verdict. */
 	cr_assert_eq(tune_judge(same, 4, 1, 5, false), TUNE_OPEN);
 	cr_assert_eq(tune_judge(same, 5, 1, 5, false), TUNE_PROVEN);
 }
@@ -72,9 +72,9 @@ static double normal(uint64_t *state)
 	return sqrt(-2 * log(1 - a)) * cos(2 * M_PI * b);
 }
 
-/* Logarithms of the rates of runs, one after the other. */
+/* A machine whose runs have random rates; next_run() returns a rate's logarithm. */
 struct machine {
-	double noise, drift; /* of a run; per run */
+	double noise, drift; /* standard deviation of a run; change per run */
 	double likeness;     /* correlation of a run with the one before */
 	uint64_t state;
 	double now, trend;
@@ -87,7 +87,7 @@ static double next_run(struct machine *m)
 	return m->noise * m->now + m->trend;
 }
 
-/* A whole tune of settings whose true gains these are: how many are proven to gain. */
+/* Simulates a tune of settings with these true gains; returns how many are proven to gain. */
 static size_t simulate(const double *truth, size_t settings, size_t rounds, struct machine *m)
 {
 	double gains[TUNE_TRIED][TUNE_MOST];
@@ -124,8 +124,8 @@ static size_t simulate(const double *truth, size_t settings, size_t rounds, stru
 }
 
 /*
- * With 10 % of noise and nothing to gain at most 2.5 % of tunes prove something, whether a run
- * resembles the one before or not. 0.4 % are for chance: four deviations of 24000 tunes.
+ * With 10 % of noise and no gain at most 2.5 % of tunes prove one, whether a run resembles the run
+ * before or not. 0.4 % more are allowed for chance: four standard deviations in 24000 tunes.
  */
 Test(tune, no_gain_is_not_proven)
 {
@@ -211,14 +211,14 @@ Test(tune, what_is_tried)
 	add(&whatif, WHATIF_PREFETCH_X4, 2, 12, 9.7);
 	tune_choose(&whatif, &none, false, list);
 	cr_assert(list[2].key == DLPROF_SET_PREFETCH && list[2].choice == TUNE_TRY);
-	/* The same once. */
+	/* Two predictions for the same number of workers are tried once. */
 	add(&whatif, WHATIF_MORE_WORKERS, 4, 15, 13);
 	cr_assert_eq(tune_choose(&whatif, &none, false, list), 2);
 	whatif.gap = WHATIF_GAP_LOADS;
 	cr_assert_eq(tune_choose(&whatif, &none, false, list), 0);
 }
 
-/* Nothing predicts what fewer threads bring: only a trial tells. */
+/* No prediction exists for fewer threads: they are tried. */
 Test(tune, one_thread_is_tried_first_where_there_are_too_many)
 {
 	const struct tune_room none = {NAN, NAN, NAN, NAN, false};

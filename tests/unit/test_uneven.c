@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers of an iterable dataset that run out of data at different times. */
+/* Tests runs in which workers of an iterable dataset run out of data at different times. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 #define WORKERS 4
 #define AHEAD   2
 
-/* Four workers with so many batches each in an epoch; times in ms. */
+/* A run. shards: batches of each worker in an epoch; times in ms. */
 struct plan {
 	int shards[WORKERS];
 	double load, step;
-	int epochs, stop_after; /* 0: never */
+	int epochs, stop_after; /* batches after which an epoch is left; 0: never */
 	bool is_rotated;        /* the shards go to other workers in each epoch */
 };
 
@@ -121,13 +121,13 @@ Test(uneven, one_worker_has_most_of_the_data)
 	cr_expect_gt(u->wait_share, 0.95);
 	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_EVEN_SHARDS);
 	cr_expect_eq(diagnosis.advice.steps[0].whatif, WHATIF_EVEN_SHARDS);
-	/* Other numbers of workers are not predicted; a longer queue is, and brings little. */
+	/* Other numbers of workers are not predicted; a longer queue is, and gains little. */
 	cr_expect(isnan(w->gain[WHATIF_WORKERS_X2]) && isnan(w->gain[WHATIF_MORE_WORKERS]));
 	cr_expect(isnan(w->gain[WHATIF_IN_ORDER_FALSE]));
 	cr_expect_lt(w->gain[WHATIF_PREFETCH_X4], 0.06, "%g", w->gain[WHATIF_PREFETCH_X4]);
 }
 
-/* The gain is that of the same loader with even shards. */
+/* The predicted gain is that of the same loader with even shards. */
 Test(uneven, the_gain_is_that_of_even_shards)
 {
 	const double truth = rate(&EVEN) / rate(&ONE_LARGE);
@@ -151,7 +151,7 @@ Test(uneven, milder_forms)
 	p = (struct plan){{100, 60, 30, 20}, 26, 15, 3, 0, false};
 	cr_expect_eq(diagnose(&p), CAUSE_UNEVEN_SHARDS, "%s", cause_names[diagnosis.cause]);
 	cr_expect_eq(u->loading, 1);
-	/* Not always the same worker. */
+	/* Another worker has the large shard in each epoch. */
 	p = ONE_LARGE;
 	p.is_rotated = true;
 	cr_expect_eq(diagnose(&p), CAUSE_UNEVEN_SHARDS, "%s", cause_names[diagnosis.cause]);
@@ -186,16 +186,16 @@ Test(uneven, even_shards_are_not)
 	cr_expect_not(is_uneven(&p));
 }
 
-/* What is slow all the time is not slow because some workers ended. */
+/* Waits that last all the time do not come from workers that have ended. */
 Test(uneven, waits_must_come_with_the_end)
 {
 	struct plan p = {{70, 70, 70, 20}, 150, 15, 2, 0, false};
 
 	cr_expect_not(is_uneven(&p));
-	/* Too little comes before to compare with. */
+	/* The worker ends so early that there is too little before to compare with. */
 	p = (struct plan){{120, 120, 120, 3}, 55, 15, 2, 0, false};
 	cr_expect_not(is_uneven(&p));
-	/* The others are fast enough when one has ended. */
+	/* The other workers are fast enough after one has ended. */
 	p = (struct plan){{70, 70, 70, 20}, 33, 15, 2, 0, false};
 	cr_expect_not(is_uneven(&p));
 }
@@ -207,7 +207,7 @@ Test(uneven, epochs_that_are_left_early)
 	p.epochs = 8;
 	p.stop_after = 70;
 	cr_expect_not(is_uneven(&p));
-	/* One epoch of several that ends so is an accident. */
+	/* Of several epochs only one ends so: that may be chance. */
 	run(&p);
 	p.stop_after = 0;
 	run_epoch(&p, 8);
@@ -238,7 +238,7 @@ Test(uneven, only_where_the_dataset_deals_and_the_order_shows_it)
 	series_done(&series);
 }
 
-/* Workers without any data have a cause of their own. */
+/* For workers without any data there is another cause. */
 Test(uneven, workers_that_load_nothing_are_idle)
 {
 	const struct plan p = {{150, 50, 0, 0}, 60, 15, 2, 0, false};
@@ -247,7 +247,7 @@ Test(uneven, workers_that_load_nothing_are_idle)
 	cr_expect_eq(diagnosis.cause, CAUSE_IDLE_WORKERS, "%s", cause_names[diagnosis.cause]);
 }
 
-/* A limit that workers share is not lifted by even shards. */
+/* Even shards do not lift a limit that all workers share. */
 Test(uneven, a_shared_limit_stays)
 {
 	const struct flight flight = {.limit_per_s = 30};

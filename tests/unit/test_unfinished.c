@@ -5,7 +5,7 @@
 
 enum { S = 1000000000 };
 
-/* From the end of the last whole one of its stream to the begin of the next. */
+/* A cut operation makes a gap between its stream's whole operations before and after it. */
 Test(unfinished, between_what_is_whole)
 {
 	uint64_t ns;
@@ -31,7 +31,7 @@ Test(unfinished, between_what_is_whole)
 	cr_expect_eq(ns, 700);
 }
 
-/* Each stream by itself, of each device. */
+/* Each stream of each device must have a whole operation again before the gap ends. */
 Test(unfinished, all_streams_count)
 {
 	uint64_t ns;
@@ -47,7 +47,7 @@ Test(unfinished, all_streams_count)
 	unfinished_pass(1, 7, 750, 760);
 	cr_expect(unfinished_ended(1000, &ns));
 	cr_expect_eq(ns, 900, "the last of them");
-	/* Again, and at once. */
+	/* A second gap, which ends with the next operation. */
 	unfinished_cut(1, 7, 2000, 2100);
 	cr_expect(unfinished_begins(&ns) && ns == 2000);
 	unfinished_pass(1, 7, 2100, 2200);
@@ -55,7 +55,7 @@ Test(unfinished, all_streams_count)
 	cr_expect_eq(ns, 2100);
 }
 
-/* A stream that is not used again does not hold up everything for ever. */
+/* A gap ends after a limit even if its stream is not used again. */
 Test(unfinished, the_longest)
 {
 	uint64_t ns;

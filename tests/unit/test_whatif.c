@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predictions, against what the model itself does. */
+/* Compares predictions with runs of the model. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -7,7 +7,7 @@
 
 #define MS 1e6
 
-/* The replay against the model run with the other setting. */
+/* Compares the replay with a run of the model that has the other setting. */
 Test(whatif, predicts_what_the_model_does)
 {
 	struct model m = HEALTHY, other;
@@ -18,10 +18,10 @@ Test(whatif, predicts_what_the_model_does)
 	m.batches = 4000;
 	model_diagnose(&m);
 	w = diagnosis.whatif;
-	/* Ideal input is no waiting at all, as the account has it. */
+	/* Ideal input saves all waiting in the account. */
 	cr_assert_float_eq(w.gain[WHATIF_SYNTHETIC], 1 / (1 - finding.account.ratio) - 1, 1e-12);
-	cr_assert(isnan(w.batches_per_s[WHATIF_FIX_SLOW_WORKER])); /* all are as fast */
-	/* As it was is as it was measured, whatever the replay made of it. */
+	cr_assert(isnan(w.batches_per_s[WHATIF_FIX_SLOW_WORKER])); /* all workers are as fast */
+	/* The baseline has the measured speed, even if the replay differs. */
 	cr_assert_float_eq(w.batches_per_s[WHATIF_BASELINE] * finding.account.time_ns / 1e9,
 			   (double)series.count, 1e-6);
 	series_done(&series);
@@ -41,7 +41,7 @@ Test(whatif, predicts_what_the_model_does)
 	other.workers -= 2;
 	cr_assert_lt(model_truth(&other), 0.97 * w.batches_per_s[WHATIF_SYNTHETIC]);
 	cr_assert_float_eq(w.batches_per_s[WHATIF_SYNTHETIC], 10, 0.1);
-	/* Out of order, the workers are never idle: 4 in 700 ms. */
+	/* Out of order the four workers never idle: 4 batches in 700 ms. */
 	cr_assert_float_eq(w.batches_per_s[WHATIF_IN_ORDER_FALSE], 4 / 0.7, 0.15);
 }
 
@@ -51,7 +51,7 @@ Test(whatif, is_not_faster_than_the_cores)
 
 	m.load = 800;
 	m.cpu_share = 0.5;
-	m.cores = 3; /* 7.5 batches/s, of which 5 are loaded */
+	m.cores = 3; /* enough for 7.5 batches/s; 4 workers load 5 */
 	model_diagnose(&m);
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 7.3, 0.3);
 	cr_assert_eq(diagnosis.whatif.needed_workers, -1);
@@ -59,16 +59,16 @@ Test(whatif, is_not_faster_than_the_cores)
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_LOAD_HALF], 9.9, 0.2);
 	series_done(&series);
 
-	/* The training needs the cores as well: 0.1 s of each 0.2 s that a batch takes. */
+	/* The training uses half a core: 0.1 s of the 0.2 s that a batch takes. */
 	m.main_cores = 0.5;
 	model_diagnose(&m);
 	cr_expect_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 3 / 0.5, 0.1);
-	/* The replay has 0.07 at 6.4 a second; what the cores hold back is waited for. */
+	/* The replay's ratio is 0.07 at 6.4 batches/s; at the cores' 6 the training waits more. */
 	cr_expect_float_eq(diagnosis.whatif.stall_ratio[WHATIF_WORKERS_X2], 0.13, 0.02);
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_SYNTHETIC], 9.9, 0.2);
 	series_done(&series);
 
-	/* What programs of nice 19 take they leave to more workers; those of equal priority share.
+	/* Programs of nice 19 leave their cores to more workers; programs of equal priority share.
 	 */
 	m.cores = 4;
 	m.other_cores = 1.25;
@@ -85,7 +85,7 @@ Test(whatif, is_not_faster_than_the_cores)
 	series_done(&series);
 	m.other_cores = 0;
 
-	/* A limit may be a part of a core. What was seen to be possible is never denied. */
+	/* A limit of cores need not be whole. A prediction is never below the measured speed. */
 	m.cores = 2.75;
 	model_diagnose(&m);
 	cr_expect_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 2.75 / 0.5, 0.1);
@@ -96,7 +96,7 @@ Test(whatif, is_not_faster_than_the_cores)
 	series_done(&series);
 }
 
-/* What is asked for is what the table would say of it, and more. */
+/* Wishes get the same predictions as the table's rows, and may combine settings. */
 Test(whatif, answers_wishes)
 {
 	const struct whatif_wish wishes[] = {
@@ -124,7 +124,7 @@ Test(whatif, answers_wishes)
 	cr_assert_float_eq(w->batches_per_s[WHATIF_MAX + 2] / model_truth(&other), 1, 0.03);
 }
 
-/* The range holds what a long run does; it is narrow where loads are alike. */
+/* The range contains the speed of a long run; it is narrow if all loads take equally long. */
 Test(whatif, has_a_range_where_the_run_is_short)
 {
 	struct model m = HEALTHY, other;
@@ -154,7 +154,7 @@ Test(whatif, has_a_range_where_the_run_is_short)
 		cr_assert_geq(w->high_per_s[WHATIF_BASELINE], w->batches_per_s[WHATIF_BASELINE]);
 	}
 	cr_assert_geq(held, 48, "%d of 60", held);
-	/* Not for being wide: predictions themselves differ by half of that from run to run. */
+	/* The range is not too wide: less than six standard deviations of the predictions. */
 	deviation = sqrt(squares / 60 - sum / 60 * (sum / 60));
 	cr_assert_lt(width / 60, 6 * deviation, "%g, %g", width / 60, deviation);
 	m.spread = 0.01;
@@ -173,7 +173,7 @@ Test(whatif, has_a_range_where_the_run_is_short)
 	series_done(&series);
 }
 
-/* Without workers, the loads are a part of what the main process uses. */
+/* Without workers the main process's CPU time includes the loads. */
 Test(whatif, does_not_count_the_loads_of_a_single_process_twice)
 {
 	struct model m = HEALTHY;
@@ -181,7 +181,7 @@ Test(whatif, does_not_count_the_loads_of_a_single_process_twice)
 	m.workers = 0;
 	m.load = 300;
 	m.cpu_share = 1;
-	m.main_cores = 0.75; /* all of 300 ms of each 400 ms */
+	m.main_cores = 0.75; /* 300 ms, those of the load, of each 400 ms */
 	m.cores = 1;
 	model_diagnose(&m);
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_USE_WORKERS], 1 / 0.3, 0.05);
@@ -195,7 +195,7 @@ Test(whatif, a_slow_worker_stays_slow_among_more)
 	m.slow_worker = 2;
 	m.slow_factor = 5;
 	model_diagnose(&m);
-	/* It delivers one of 8 and takes 1 s, instead of one of 4. */
+	/* The slow worker takes 1 s a batch, and gets every eighth instead of every fourth. */
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_BASELINE], 4, 0.1);
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 8, 0.2);
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_FIX_SLOW_WORKER], 9.95, 0.1);
@@ -216,7 +216,7 @@ Test(whatif, says_nothing_of_what_it_does_not_know)
 	series_done(&series);
 }
 
-/* Every second load is long, whoever loads it: with four workers it is always the same two. */
+/* Every second load is long in any worker; with four workers it falls to the same two. */
 Test(whatif, loads_that_alternate_are_no_slow_workers)
 {
 	struct model m = HEALTHY, other;
@@ -234,7 +234,7 @@ Test(whatif, loads_that_alternate_are_no_slow_workers)
 	cr_assert_leq(w->low_per_s[WHATIF_WORKERS_X2], w->batches_per_s[WHATIF_WORKERS_X2]);
 }
 
-/* Ten epochs of 20 batches, each of which starts its workers: 0.5 s of some 2.5. */
+/* Ten epochs of 20 batches; to start the workers takes 0.5 s of an epoch's 2.5 s. */
 Test(whatif, workers_that_stay_save_their_starts)
 {
 	struct model m = HEALTHY;
@@ -251,7 +251,7 @@ Test(whatif, workers_that_stay_save_their_starts)
 	cr_assert_lt(w->stall_ratio[WHATIF_PERSISTENT], w->stall_ratio[WHATIF_BASELINE]);
 }
 
-/* Waits that do not follow from the loads: what the replay makes of them proves nothing. */
+/* If the waits do not follow from the loads, the replay differs, and nothing is predicted. */
 Test(whatif, says_nothing_where_the_replay_differs_from_the_run)
 {
 	struct model m = HEALTHY;
@@ -273,19 +273,19 @@ Test(share, cores_are_divided_by_weight_and_group)
 {
 	struct share s = {.cores = 2, .all = 2, .count = 1};
 
-	/* Two programs of nice 19 beside two threads. */
+	/* Two threads of the run beside two threads of nice 19. */
 	s.neighbours[0] = (struct share_neighbour){false, 0.0144, 2, 2};
 	cr_assert_gt(share_of_thread(&s, 2, 1), 0.97);
-	/* Two of equal priority: half of a core each. */
+	/* Beside two threads of equal priority each gets half of a core. */
 	s.neighbours[0] = (struct share_neighbour){false, 1, 2, 2};
 	cr_assert_float_eq(share_of_thread(&s, 2, 1), 0.5, 1e-9);
 	cr_assert_float_eq(share_of_thread(&s, 6, 1), 0.25, 1e-9);
-	/* Another group has half, however many threads the run has; but not more than it wants. */
+	/* Another control group gets half, whatever threads the run has, or what it uses. */
 	s.neighbours[0] = (struct share_neighbour){true, 1, 2, 2};
 	cr_assert_float_eq(share_of_thread(&s, 4, 1), 0.25, 1e-9);
 	s.neighbours[0] = (struct share_neighbour){true, 1, 0.5, 0.5};
 	cr_assert_float_eq(share_of_thread(&s, 4, 1), 0.375, 1e-9);
-	/* Nobody has more than a core, nor the run more than its limit. */
+	/* No thread gets more than a core, and the run no more than its limit. */
 	cr_assert_eq(share_of_thread(&s, 1, 1), 1);
 	s.cores = 1;
 	cr_assert_float_eq(share_of_thread(&s, 4, 1), 0.25, 1e-9);
@@ -337,7 +337,7 @@ static void expect_possible(const struct whatif *w, const struct model *m)
 			  "%s: %g in %g to %g", whatif_name(w, id), w->batches_per_s[id],
 			  w->low_per_s[id], w->high_per_s[id]);
 		cr_expect_leq(w->gain[id], finding.gain_alone - 1 + 1e-9);
-		/* Time that is gained was waiting for batches, or for the cores of workers. */
+		/* A gain is time saved in waits for batches, or for cores that workers used. */
 		cr_expect_leq(w->stall_ratio[id],
 			      1 - (1 + w->gain[id]) / finding.gain_alone + 1e-9);
 	}
