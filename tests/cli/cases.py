@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Labelled series through `import` and the report: every field as its label says; a table.
+"""The report gives each labelled series, read by `import`, the verdict and cause of its label.
 
 The series are no part of this tree: DLPROF_CASES names their folder. Without them the test is
 skipped.
@@ -28,7 +28,7 @@ def import_case(case, folder):
 
 def best_of(found):
     """
-    What is predicted to bring most; all that come within a hundredth of it. The labels know twice
+    Returns the predictions with the largest gain, and all within a hundredth of it. The labels know twice
     the workers, not as many as are enough.
     """
     gains = {row["id"]: row["gain"] for row in found["whatif"]
@@ -40,7 +40,7 @@ def best_of(found):
 
 
 def worst_prediction(case, found):
-    """The error of the prediction that is nearest to its tolerance, or beyond."""
+    """Returns the error of the prediction whose error is largest beside its tolerance."""
     rates = {row["id"]: row["batches_per_s"] for row in found["whatif"]}
     worst = None
     for name, truth in case["expected"].get("whatif", {}).items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples/ci: the recipe, and the files of GitHub and GitLab that call it."""
+"""The recipe in examples/ci works, and the files for GitHub and GitLab call it."""
 import os
 import sys
 
@@ -9,7 +9,7 @@ from gate_runs import CLEAR, Runs, annotations, make  # noqa: E402
 from junit import check_junit  # noqa: E402
 
 def check_recipe(runs):
-    """examples/ci/gate.sh with a training that only takes the place of one."""
+    """Runs examples/ci/gate.sh with a program that stands in for a training."""
     recipe = os.path.join(t.ROOT, "examples", "ci", "gate.sh")
     options = os.path.join(t.ROOT, "examples", "ci", "dlprof-gate")
     top = runs.at("checkout")
@@ -51,7 +51,7 @@ def check_recipe(runs):
 
 
 def check_workflows():
-    """Both files call the recipe, and keep what it writes where it is looked for."""
+    """Both files call the recipe, and keep the files that it writes where later steps look for them."""
     try:
         import yaml
     except ImportError:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No report says what its own figures deny, and what looks for that sees it where it is planted.
+"""No report contradicts its own figures, and the check for that finds each planted contradiction.
 
 Reports of runs of every kind are walked: those that the page's tests draw, more that come from a
 model of a loader, and, where DLPROF_CASES or the folder beside the tree has them, labelled series.
-forms.check_forms() asks the same of each run that any other test makes.
+forms.check_forms() makes the same check for each run that any other test makes.
 """
 import copy
 import glob
@@ -30,7 +30,7 @@ def made(workers=4, load=60, step=10, columns=None, meta=None, **keywords):
 
 
 def several():
-    """Each step of one loader's loop asks another loader, and waits for it twice as long."""
+    """A run whose steps ask a second loader, and wait for that twice as long as for the first."""
     rows = ([], [])
     for i in range(200):
         for k, (at, wait) in enumerate(((0, 20), (30, 40))):
@@ -65,7 +65,7 @@ RUNS = {
 
 
 def asked(path):
-    """The screen, -v and JSON."""
+    """Returns a run's screen, its -v and its JSON."""
     return forms.run(path), forms.run(path, "-v"), json.loads(forms.run(path, "--json"))
 
 
@@ -78,7 +78,7 @@ def walk(paths):
             for wrong in claims.check(text, found):
                 t.check(False, path, "contradicts itself:", wrong)
         t.check(found["verdict"], path)
-    # A sentence whose words have changed is not asked about any more.
+    # A sentence whose words have changed would not be checked any more.
     for name in sorted(claims.EVERYDAY - words):
         t.check(False, "no report has the words of", name, claims.WORDS[name].pattern)
     t.say("words that no report has:", sorted(set(claims.WORDS) - words))
@@ -99,7 +99,7 @@ def import_cases(folder):
 
 
 def words(pattern, new):
-    """Plants by changing what is printed, wherever that has the ends of its lines."""
+    """Plants a contradiction by changing the printed text, wherever its lines end."""
     def plant(text, found):
         changed, count = re.subn(pattern.replace(" ", r"\s+"), new, text, count=1, flags=re.S)
         t.check(count, "nothing to change:", pattern, text)
@@ -116,7 +116,7 @@ def both(*plants):
 
 
 def figures(change):
-    """Plants by changing the JSON."""
+    """Plants a contradiction by changing the JSON."""
     def plant(text, found):
         found = copy.deepcopy(found)
         change(found)
@@ -125,7 +125,7 @@ def figures(change):
 
 
 def says(sentence):
-    """Plants a sentence as the reason."""
+    """Plants a sentence as the report's reason."""
     return words("\n  Why", "\n  Why    " + sentence + "\n        ")
 
 
@@ -223,7 +223,7 @@ FAULTS = (
 
 
 def check_plants(path):
-    """In the report of a run that starves, and advises more workers."""
+    """Plants contradictions in the report of a run that starves, which advises more workers."""
     _, text, found = asked(path)
     t.equal(claims.check(text, found), [], path, "before a fault is planted")
     for what, word, plant in FAULTS:

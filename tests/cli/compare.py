@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dlprof-report compare A B`: what changed is found, what did not is noise, what cannot be
-compared is refused."""
+"""`dlprof-report compare A B` finds what changed, takes what did not change for noise, and refuses
+runs that cannot be compared."""
 import json
 import os
 import re
@@ -61,7 +61,7 @@ def check_faster(folder):
     for words in ("FASTER   1.9", "batches/s", "HIGHLY INPUT-BOUND -> NOT INPUT-BOUND",
                   "loader_capacity -> none", "workers: 2 -> 4", "s per 1,000", "95 % interval"):
         t.check(words in text, "missing:", words, text)
-    # As in the report: a step is what is not waiting.
+    # As in the report, a step is the time without waiting.
     for name, label in (("step", "a batch"), ("wait", "  waiting"), ("compute", "  step"),
                         ("transfer", "hand-over")):
         shown = re.search(r"^    {} +([\d.]+) ".format(label), text, re.M)
@@ -78,7 +78,7 @@ def check_faster(folder):
 
 
 def check_parts(folder):
-    """A part of the load that grew is named, and no other."""
+    """Only the part of the load is named that became longer."""
     found = compare(make(folder, "p1", workers=8, decode=.5),
                     make(folder, "p2", workers=8, decode=.6, seed=3))
     t.equal(found["result"], "no_difference", "eight workers hide it")
@@ -87,7 +87,7 @@ def check_parts(folder):
 
 
 def check_others(folder):
-    """Other programs that were busy beside one of the runs only may explain the difference."""
+    """If other programs were busy beside only one of the runs, that may explain the difference."""
     quiet, busy = (dict(cpus="4", other_cpu_of_ns="1000", other_cpu_ns=used) for used in ("100", "1100"))
     before = make(folder, "quiet", meta=quiet)
     for name, meta, differ in (("as_quiet", quiet, False), ("busy", busy, True)):
@@ -125,7 +125,7 @@ def check_refusals(folder):
         t.equal(result.status, 3, name)
         t.check("NOT COMPARABLE" in result.out and "FASTER" not in result.out and
                 "{}: {} -> {}".format(field, *values) in result.out, name, result.out)
-    # A setting, a host and a command are no reasons.
+    # Another setting, host or command is no reason to refuse.
     found = compare(one, make(folder, "host", persistent=1, meta={"host": "other", "command": "x"}))
     t.equal([row["field"] for row in found["changes"]], ["persistent_workers"])
     t.equal([row["field"] for row in found["notes"]], ["command", "host"])
@@ -133,7 +133,7 @@ def check_refusals(folder):
                       [rundb.loader(rundb.simulate(6, 2, 200, 50), workers=2)])
     t.equal(compare(one, few, status=3)["result"], "cannot_say")
     t.check("CANNOT SAY" in show(few, one).out, "too few")
-    # Two short runs, from a twenty-fifth to 27 times as fast: no "no difference".
+    # Two runs so short that one may be up to 27 times as fast as the other are not called equal.
     short = [rundb.build(os.path.join(folder, "short{}.db".format(seed)), [rundb.loader(
         rundb.simulate(30, 2, 200, 50, seed=seed, jitter=.95), workers=2)]) for seed in (1, 2)]
     found = compare(*short, status=3)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What asks every report of the suite whether it contradicts itself sees each contradiction: each is
-planted once, in a report that has none."""
+"""The check that all reports of the tests pass finds each contradiction: each is planted once, in a
+report that has none."""
 import copy
 import json
 import os
@@ -30,7 +30,7 @@ def swap(causes):
     causes.reverse()
 
 
-# What is planted, and a word of what must be said of it.
+# The planted contradiction, and a word of the complaint.
 FAULTS = (
     ("a part that is too large", "parts sum",
      lambda found: found["stall"].update(receiving=found["stall"]["receiving"] + 0.01)),

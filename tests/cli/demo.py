@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dlprof demo`: every pattern is recorded by the real library and judged as what it is."""
+"""`dlprof demo` runs every pattern under the real library, and the report finds its cause."""
 import json
 import os
 import subprocess
@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import dlprof_test as t
 import forms
 
-# cause, period or None, starved; not asked of the program itself
+# {pattern: (cause, period or None, starved)}, written here and not taken from the program
 EXPECTED = {
     "balanced": ("none", None, False),
     "bound": ("loader_capacity", 3, True),
@@ -25,7 +25,7 @@ EXPECTED = {
     "no_workers": ("single_process", None, True),
 }
 AT_ONCE = 6
-ATTEMPTS = 3  # they sleep, and other programs may keep them from waking
+ATTEMPTS = 3  # the patterns sleep, and other programs may keep them from waking
 MOST_S = 30
 
 
@@ -37,7 +37,7 @@ def start(pattern, folder):
 
 
 def judge(pattern, process, database):
-    """What is wrong that another attempt may cure."""
+    """Checks a run of a pattern; returns complaints that another attempt may not have."""
     out, err = process.communicate(timeout=4 * MOST_S)
     t.equal((process.returncode, err), (0, b""), pattern)
     found = json.loads(out)
@@ -51,7 +51,7 @@ def judge(pattern, process, database):
     for name, have, want in (("cause", found["cause"], cause),
                              ("starved", found["starved"], starved),
                              ("period", found["period"]["batches"], period)):
-        # A period that is found beside the cause is no error where none is the point.
+        # Where no period is expected, one that is found beside the cause is no error.
         if have != want and not (name == "period" and want is None):
             wrong.append("{} {!r}, not {!r}".format(name, have, want))
     if pattern == "slow_worker" and found["slow_worker"] != 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dlprof doctor`: each thing that can be wrong is found when it is, and only then."""
+"""`dlprof doctor` finds each fault when it is there, and only then."""
 import json
 import os
 import re
@@ -24,7 +24,7 @@ for i in range(10000):
 
 
 def doctor(*arguments, program=t.DLPROF, **changes):
-    """{id: [(status, text, fix)]}, and as "report" what dlprof-report says of the run."""
+    """Returns {id of a check: [(status, text, fix)]}; "report": what dlprof-report says of the run."""
     done = t.run([program, "doctor", "--json", "-q"] + list(arguments),
                  env=t.environment(preload=False, **changes), timeout=170)
     t.check(done.status in (0, 1), arguments, "status", done.status, done.err)
@@ -46,8 +46,8 @@ def expect(found, name, status, words=""):
 
 
 def check_sound(folder):
-    """Here the tests pass, so a loop over PyTorch's loader is recorded; without one, a simulated
-    loader."""
+    """All checks pass here: doctor records a loop over PyTorch's loader, or over a simulated loader where
+    PyTorch is missing."""
     simple = os.path.join(folder, "python3")
     with open(simple, "w") as file:
         file.write("#!/bin/sh\nexit 77\n")
@@ -78,8 +78,8 @@ def has_torch(python):
 
 
 def check_left(folder):
-    """What a run left that was killed with its drain is named, and what the line says to do works;
-    nothing is said of a run that goes on."""
+    """Files left by a run that was killed with its drain are named, and the advice works; a run that still
+    goes on is not named."""
     for way, name in (("stores", "plain"), ("stores", "it's $HOME"), ("removes", "plain"),
                       ("removes", "it's $HOME")):
         database, made = t.run_without_drain()
@@ -145,7 +145,7 @@ def check_place(folder):
 
 
 def check_gpu_users():
-    """Programs that compute on a whole GPU are named; those of MIG instances, which share no cores, are not."""
+    """Programs that compute on a whole GPU are named; programs on MIG instances, which share no cores, are not."""
     fakes = os.path.join(t.BUILD, "tests", "fakes")
 
     def said(users):
@@ -162,7 +162,7 @@ def check_gpu_users():
 
 
 def check_forks():
-    """In a sandbox like gVisor, which wipes no page in a forked child."""
+    """Finds a sandbox like gVisor, which lacks MADV_WIPEONFORK."""
     expect(doctor("--", "true"), "forks", "ok", "the kernel tells")
     argv = t.sandboxed(["wipe=EINVAL"], [t.DLPROF, "doctor", "-q", "--", "true"], preload=False)
     done = t.run(argv, env=t.environment(preload=False))
@@ -190,7 +190,7 @@ def check_command(folder):
     found = doctor("--seconds", "1", "sleep", "60")
     expect(found, "batches", "fail", "no batch was seen in 1 s")
     expect(found, "preload", "ok")
-    # Something on the way drops the environment.
+    # `env -i` drops the environment before the program starts.
     found = doctor("--seconds", "2", "env", "-i", t.PYTHON, "-c", "import time; time.sleep(60)")
     expect(found, "preload", "fail", "LD_PRELOAD did not reach them")
     expect(found, "batches", "fail")
@@ -208,8 +208,8 @@ def check_python(folder):
 
 
 def check_pythons(folder):
-    """Those whose loaders cannot be followed are named before they run: by what they export, or by the
-    library that they need."""
+    """Programs whose loaders cannot be followed are named before they run, by their exports or by the library
+    that they need."""
     program, library = os.path.join(folder, "python3"), os.path.join(folder, "libpython.so")
 
     def build(path, source, *options):
@@ -240,7 +240,7 @@ def check_python_words(program, words):
 
 
 def check_named(folder):
-    """What is named as a loader and is none, or is not asked."""
+    """A function that is named as a loader but is none, or is not called, is told."""
     path = os.path.join(folder, "named.py")
     with open(path, "w") as file:
         file.write("class Mine:\n    def take(self):\n        return 1\n" + LOOP.replace("10000", "70"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies beside a database under SQLite's names is believed by no verb: nothing is deleted,
-changed or waited for, and no verdict comes from it. TEST_DOOR=N: so many random mixtures."""
+"""No verb trusts files with SQLite's names beside a database: none deletes, changes or waits for
+anything because of them, nor takes a verdict from them. TEST_DOOR=N: number of random mixtures."""
 import os
 import random
 import shutil
@@ -18,13 +18,13 @@ import rundb
 ENDS = ("-wal", "-journal", "-shm")
 NOBODY = 65534
 MIXTURES = int(os.environ.get("TEST_DOOR", 150))
-LIMIT_S = 10  # of a hang; the machine may be busy
+LIMIT_S = 10  # longer counts as a hang; the machine may be busy
 GATE = ["gate", "--max-stall-ratio", "0.2"]
 MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
 def journal(victim):
-    """A rollback journal without pages that names another file as its super-journal."""
+    """Returns a rollback journal without pages that names the victim as its super-journal."""
     name = victim.encode()
     head = MAGIC + struct.pack(">IIIII", 0, 7, 1, 512, 4096)
     return (head.ljust(512, b"\0") + struct.pack(">I", (0x40000000 // 4096) + 1) + name +
@@ -32,7 +32,7 @@ def journal(victim):
 
 
 def log_of(folder, source):
-    """A write-ahead log that holds all of another database, and the database that it is of."""
+    """Returns a write-ahead log with all pages of another database, and that database."""
     path = os.path.join(folder, "logged.db")
     shutil.copy(source, path)
     database = sqlite3.connect(path, isolation_level=None)
@@ -54,7 +54,7 @@ def write(path, content, mode=0o600):
 
 
 def state(folder):
-    """What every file is and holds, but for the times."""
+    """Returns the kind and content of every file, without times."""
     found = {}
     for where, names, leaves in os.walk(folder):
         for leaf in names + leaves:
@@ -71,7 +71,7 @@ def state(folder):
 
 
 def ask(*words):
-    """Never longer than a moment, and never a crash."""
+    """Runs a verb, which must end at once and may not crash."""
     begin = time.monotonic()
     done = t.report(*words, timeout=LIMIT_S)
     t.check(done.status in (0, 1, 2, 3), words, done.status, done.err)
@@ -87,7 +87,7 @@ def refused(what, *words):
 
 
 def readers(run, folder):
-    """Every verb that opens it."""
+    """Returns the command lines of all verbs that open a run."""
     out = os.path.join(folder, "out")
     return [[run], ["--json", run], ["batches", run], ["html", "-f", "-o", out + ".html", run],
             ["trace", "-f", "-o", out + ".json", run], GATE + [run], ["compare", run, run],
@@ -97,7 +97,7 @@ def readers(run, folder):
 
 
 def plant(kind, name, things):
-    """Makes what `kind` says under that name; what it leads to is in `things`."""
+    """Makes a file of a kind with that name; `things`: files that it leads to."""
     if kind == "pipe":
         os.mkfifo(name)
     elif kind == "folder":
@@ -126,7 +126,7 @@ NO_FILES = KINDS[:8]
 
 
 class Place:
-    """A folder with a run that starves, a victim, and what other users would plant."""
+    """A folder with a run that starves, a victim, and files that another user would plant."""
 
     def __init__(self):
         self.folder = t.scratch()
@@ -164,13 +164,13 @@ def kinds_here(kinds):
 
 
 def check_no_files(place):
-    """A pipe, a folder, ...: one line at once, in every verb, at each of the names."""
+    """With a pipe, a folder or the like at one of the names each verb prints one line at once."""
     words = readers(place.run, t.scratch())
     for number, kind in enumerate(kinds_here(NO_FILES)):
         for end in ENDS:
             plant(kind, place.run + end, place.things)
             before = state(place.folder)
-            # Every verb with one kind, and one verb with every kind.
+            # Tries every verb with a pipe, and one verb with each other kind.
             for line in words if kind == "pipe" else [words[(number + len(end)) % len(words)]]:
                 refused(end, *line)
             t.equal(state(place.folder), before, kind, end)
@@ -188,7 +188,7 @@ def check_no_files(place):
         before = state(place.folder)
         for line in words if kind == "pipe" else words[:2]:
             ask_other = [other if word == place.run else word for word in line]
-            if kind == "folder":  # of runs: there are none in it
+            if kind == "folder":  # it is taken for a folder of runs, and has none
                 t.check(ask(*ask_other).status in (2, 3), ask_other)
             else:
                 refused("", *ask_other)
@@ -203,7 +203,7 @@ def check_no_files(place):
 
 
 def check_journal(place):
-    """An archive's journal deletes no file, whatever else the archive has in it."""
+    """A journal beside a run deletes no file, whatever files lie there besides."""
     plant("journal", place.run + "-journal", place.things)
     segments = os.path.join(place.folder, "dlprof-1-1")
     for with_folder in (False, True):
@@ -226,7 +226,7 @@ def check_journal(place):
     refused("remove the journal", "export", "--into", place.history, place.run)
     refused("remove the journal", "sql", "worst_jobs", place.history)
     t.equal(state(place.folder), before)
-    # Into one that is not there, or is empty.
+    # Exports into a database that does not exist, or is empty.
     place.renew()
     for is_there in (False, True):
         os.unlink(place.history)
@@ -237,14 +237,14 @@ def check_journal(place):
         refused("there is nothing to undo", "export", "--into", place.history, place.run)
         t.equal(state(place.folder), before)
         place.renew()
-    # A journal that was ended, as other programs leave it, means nothing.
+    # An ended journal, as other programs leave it, has no effect.
     plant("ended journal", place.run + "-journal", place.things)
     t.equal(ask(*GATE, place.run).status, 1, "an ended journal")
     place.renew()
 
 
 def check_log(place):
-    """A log does not replace what a finished run says; nor what a history holds."""
+    """A planted log replaces nothing in a finished run, nor in a history."""
     plant("log", place.run + "-wal", place.things)
     before = state(place.folder)
     for line in readers(place.run, t.scratch()):
@@ -256,7 +256,7 @@ def check_log(place):
     plant("log", place.run + "-wal", place.things)
     os.unlink(place.history + "-wal")
     t.equal(state(place.folder), before)
-    # Its own log counts, as of a run whose drain was killed.
+    # A run's own log counts, as where its drain was killed.
     place.renew()
     write(place.run, place.logged)
     plant("log", place.run + "-wal", place.things)
@@ -270,7 +270,7 @@ def check_log(place):
 
 
 def check_owners(place):
-    """What belongs to another user counts nowhere; a run that does can be read."""
+    """Another user's files beside a run count nowhere; another user's run can be read."""
     if os.geteuid() != 0:
         t.say("only root can give files away: not tried")
         return
@@ -288,7 +288,7 @@ def check_owners(place):
                 refused("belongs to another user", "export", "--into", name, place.run)
             t.equal(state(place.folder), before, name, end, kind)
             place.renew()
-    # A colleague's: at rest, with a log, and with an index that its owner could cut short.
+    # A colleague's run: at rest, with a log, and with an index that its owner could cut short.
     os.chown(place.run, NOBODY, NOBODY)
     t.equal(ask(*GATE, place.run).status, 1, "another user's run")
     for kind, said in (("journal", 2), ("ended journal", 1)):
@@ -313,7 +313,7 @@ def check_owners(place):
 
 
 def check_mixtures(place):
-    """Anything at all of these names together."""
+    """Random files under these names, several at once."""
     chance = random.Random(4)
     kinds = kinds_here(KINDS)
     counts = {0: 0, 1: 0, 2: 0, 3: 0}
@@ -344,10 +344,10 @@ def check_mixtures(place):
         counts[done.status] = counts.get(done.status, 0) + 1
         after = state(place.folder)
         for path in before:
-            # To read a run with a log SQLite makes the log and its index; the history grows.
+            # SQLite makes log and index anew when it reads a run with a log, and the history may grow.
             if path.endswith("-shm") and before[path][0] == after.get(path, (0,))[0]:
                 continue
-            # A journal that was ended is SQLite's to use again.
+            # SQLite may use an ended journal again.
             if done.status == 0 and words[:2] == ["export", "--into"] and \
                     path in (place.history, place.history + "-journal"):
                 continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each thing that can be wrong: one clear line, the right exit status, nothing overwritten."""
+"""Each error gives one clear line and the right exit status, and overwrites nothing."""
 import os
 import random
 import resource
@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import dlprof_test as t
 import rundb
 
-SANITIZER = 97  # an exit status that nothing else has
+SANITIZER = 97  # exit status of a sanitizer's error, which no other error has
 
 
 def report(*arguments, **keywords):
@@ -22,7 +22,7 @@ def report(*arguments, **keywords):
 
 
 def refused(words, *arguments, **keywords):
-    """Status 2, nothing on standard output, one line on standard error that says it."""
+    """Checks for status 2, no standard output, and one line with these words on standard error."""
     result = report(*arguments, **keywords)
     t.equal(result.status, 2, arguments, result.err)
     t.equal(result.out, "", arguments)
@@ -86,7 +86,7 @@ def check_files(folder, run):
     t.check("\x1b" not in result.err, "a file name that is no message to the terminal")
     refused("cannot open", "/dev/null/x.db")
     if os.geteuid() == 0:
-        # root may read everything; somebody else may not
+        # root may read everything, other users may not
         closed = shutil.copy(run, path("closed.db"))
         os.chmod(closed, 0o600)
         os.chmod(folder, 0o755)
@@ -100,7 +100,7 @@ def check_files(folder, run):
 
 
 def check_two_runs_of_a_rank(folder, run):
-    """They are no job, and comparing them is what was meant."""
+    """Two runs that are no job are refused, with a hint to `compare`."""
     run = shutil.copy(run, os.path.join(folder, "run.db"))
     other = shutil.copy(run, os.path.join(folder, "other.db"))
     refused("these 2 runs are all of rank 0, so they are not ranks of one job; to compare two of "
@@ -176,7 +176,7 @@ def check_full_disk(folder, run):
 
 
 def check_damage(folder):
-    """Cut at any length, any bytes turned over: an answer or an error, never a crash or a hang."""
+    """A database that was cut, or has wrong bytes, gives an answer or an error, and no crash or hang."""
     whole = rundb.build(os.path.join(folder, "whole.db"),
                         [rundb.loader(rundb.simulate(300, 4, 20, 10), workers=4)])
     with open(whole, "rb") as file:
@@ -207,7 +207,7 @@ def check_damage(folder):
 
 
 def check_absurd_values(folder):
-    """Valid SQLite, senseless contents."""
+    """A valid database with senseless values gives an answer or an error."""
     values = [None, -1, 0, 1, 2**31, 2**62, 2**63 - 1, -2**63, 1e300, -1.5, "text", b"\xff\x00"]
     chance = random.Random(6)
     for round_ in range(40):

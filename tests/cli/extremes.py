@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No number of a database makes a sum that wraps: every verb on runs whose numbers are the least and
-the greatest that there are, by a program that is built to say so.
+"""No number in a database makes a sum wrap: runs every verb on runs with the least and the greatest
+integers, by a dlprof-report whose sanitizer reports such sums.
 
 usage: extremes.py REPORT (dlprof-report with -fsanitize=undefined) [all]
 
-"all": each column by itself, which takes half an hour; else those of a table together.
+"all": changes each column by itself, which takes half an hour; else all columns of a table together.
 """
 import os
 import random
@@ -26,11 +26,11 @@ VERBS = ([], ["--json"], ["batches", "--json"], ["html"], ["trace"], ["trace", "
          ["gate", "--max-stall-ratio", "1%", "--format", "json"])
 PARTS = (["batches"], ["html", "--batches", "0:{}".format(MOST)], ["--batches", str(MOST)],
          ["--epoch", str(MOST)])
-PAIRS = (["compare"], [], ["html"], ["trace"])  # of two runs, the other one as it should be
+PAIRS = (["compare"], [], ["html"], ["trace"])  # verbs with two runs, of which the second one is sound
 
 
 def make(path):
-    """A run with something in every table."""
+    """Makes a run with rows in every table."""
     batches = pages.with_gpu(rundb.simulate(40, 2, 60, 10, epochs=2))
     gaps = pages.gap_rows(batches)
     for number, batch in enumerate(batches):
@@ -75,7 +75,7 @@ def make(path):
 
 
 def numbers(database):
-    """Columns of integers, by table; the numbers of the table of texts are its rows."""
+    """Returns the integer columns of each table; numbers in the table of texts are its rows."""
     found = {}
     for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND"
                                      " name GLOB 't_*'").fetchall():
@@ -86,15 +86,15 @@ def numbers(database):
 
 
 def connect(path):
-    """With one choice in three, the same in every run of this test."""
+    """Opens a database with a function that is true for one row of three, the same rows in every test."""
     database, chance = sqlite3.connect(path), random.Random(7)
     database.create_function("chance", 0, lambda: chance.randrange(3) == 0)
     return database
 
 
 def change(path, table, columns, value, some):
-    """In all rows, or in every third of them, so that ordinary numbers stand beside. Of a key, as
-    many rows as can have it."""
+    """Sets columns in all rows, or in every third row, so that others keep ordinary numbers. A key's column
+    is set in as many rows as can have the value."""
     database = connect(path)
     for column in columns:
         database.execute("UPDATE OR IGNORE {} SET {} = ?{}".format(
@@ -148,7 +148,7 @@ def main():
             shutil.copy(base, path)
             change_meta(path, value, some)
             check("meta: " + name, path, other)
-            # Beside ordinary numbers they are in the way of most.
+            # Extreme numbers beside ordinary ones can disturb most sums.
             if not ALL and (not some or value in (-1, 0)):
                 continue
             for table, columns in tables.items():

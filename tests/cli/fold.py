@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fold`: the report of a job from partials is that of all its runs, and a bad partial is refused.
+"""`fold` gives the same report of a job from partials as from its runs, and refuses a bad partial.
 """
 import json
 import os
@@ -20,7 +20,7 @@ def fold(*arguments):
 
 
 def differs(one, other, where=""):
-    """Where two of JSON are not the same: sums in another order differ in their last digits."""
+    """Returns where two JSON values differ, except in the last digits, as sums in another order do."""
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return [bad for key in one for bad in differs(one[key], other[key], where + "." + key)]
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
@@ -32,7 +32,7 @@ def differs(one, other, where=""):
 
 
 def make_parts(folder, groups):
-    """A partial of each group of ranks."""
+    """Makes a partial of each group of ranks; returns their folder and paths."""
     out, parts = t.scratch(), []
     for i, group in enumerate(groups):
         parts.append(os.path.join(out, "{}.part".format(i)))
@@ -42,8 +42,8 @@ def make_parts(folder, groups):
 
 
 def check_equal(name, folder, groups):
-    """By text byte for byte, and every number of JSON; the partials in any order, by two levels,
-    by their folder, and with runs beside them."""
+    """Compares the texts byte for byte, and all numbers of JSON: partials in any order, folded twice,
+    given by their folder, and together with runs."""
     out, parts = make_parts(folder, groups)
     whole = t.report(folder).out
     numbers = json.loads(t.report("--json", folder).out)
@@ -79,7 +79,7 @@ def check_jobs():
 
 
 def check_uneven():
-    """Ranks with more batches than the first: each epoch has its place in the whole."""
+    """Each epoch has its place in the job also where ranks have more batches than the first rank."""
     folder = t.scratch()
     for number, steps in enumerate((200, 200, 420, 420)):
         rundb.rank(os.path.join(folder, "r{}.db".format(number)), number, [1, 1, 90, 1], steps=steps)
@@ -89,7 +89,7 @@ def check_uneven():
 
 
 def check_clock():
-    """Where the ordinals do not tell, ranks are aligned by the clock, in partials, too."""
+    """Ranks whose steps' numbers do not fit are aligned by the clock, also in partials."""
     folder = t.scratch()
     for number in range(4):
         path = os.path.join(folder, "r{}.db".format(number))
@@ -128,7 +128,7 @@ def check_shifted():
 
 
 def check_several():
-    """Jobs are rows and never mixed; missing ranks are named; a partial is of one job."""
+    """Each job is a row, and jobs are never mixed; missing ranks are named; a partial has one job."""
     folder = t.scratch()
     for job, late in (("71", [1, 90]), ("72", [1, 1])):
         rundb.job(os.path.join(folder, job), late, job_id=job, attempt="0", world_size="4")
@@ -148,7 +148,7 @@ def check_several():
 
 
 def check_live():
-    """A rank that still records is folded as it is by now, and its partial says so."""
+    """A rank that still records is folded with the batches so far, and its partial says so."""
     t.need_shim()
     folder, out = t.scratch(), t.scratch()
     host = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "shim", "reaper_host.py")
@@ -171,7 +171,7 @@ def check_live():
 
 
 def check_ended():
-    """How ranks ended that did not end well, and which of them may be why, is in partials, too."""
+    """Partials too have how ranks ended that failed, and which rank may be the reason."""
     folder = rundb.job(t.scratch(), [1, 1, 90, 1, 1, 1])
     for rank, status in ((1, 15), (2, 9), (3, 15), (5, 256)):
         with rundb.sqlite3.connect(os.path.join(folder, "r{}.db".format(rank))) as database:
@@ -187,7 +187,7 @@ def check_ended():
 
 
 def check_sizes():
-    """Where ranks disagree on how many they are, none that may be missing is forgotten."""
+    """Where ranks disagree on their number, all ranks that may be missing are named."""
     folder = t.scratch()
     for number in range(4):
         rundb.rank(os.path.join(folder, "r{}.db".format(number)), number, [1, 1, 90, 1], steps=40,
@@ -200,8 +200,8 @@ def check_sizes():
 
 
 def check_attempts():
-    """Those of a job that was started again in its folder, partly on other hosts, are chosen one by one
-    and never mixed; databases that were copied, too, count once."""
+    """The attempts of a job that was started again in the same folder, partly on other hosts, are never mixed;
+    a rank's copied database counts once."""
     folder = t.scratch()
     for attempt, late in ((0, [1, 1, 90, 1]), (1, [1, 1, 1, 1])):
         for number in range(4):
@@ -253,7 +253,7 @@ def check_refusals():
     refused("exists; -f replaces it", parts[0], "-o", bad)
     refused("will not write over the run itself", parts[0], "-f", "-o", parts[0])
     t.equal(fold(parts[0], parts[1]).status, 0, "the good ones")
-    # Whatever bit falls over is found.
+    # Any flipped bit is found.
     chance = random.Random(1)
     places = list(range(0, 400, 3)) + [chance.randrange(len(good)) for _ in range(100)]
     for place in places:
@@ -265,7 +265,7 @@ def check_refusals():
 
 
 def check_cut_short():
-    """What ends in the middle, by a crash or a full disk, neither has the name nor takes what had it."""
+    """A partial that is cut short by a crash or a full disk does not get its name, nor replaces an older one."""
     folder = rundb.job(t.scratch(), [1, 90, 1, 1])
     out = t.scratch()
     part = os.path.join(out, "n.part")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The screen of a report, and whether its forms agree: what holds of any run."""
+"""Checks that hold for the report of any run: of its screen, and that its forms agree."""
 import html
 import json
 import re
@@ -19,7 +19,7 @@ def flat(text):
 
 
 def words_of(page):
-    """What a reader of the page sees, without what is drawn or run."""
+    """Returns the text of a page, without scripts, styles and drawings."""
     page = re.sub(r"<(script|style|svg)\b.*?</\1>", " ", page, flags=re.S)
     return flat(html.unescape(re.sub(r"<[^>]*>", "", page)))
 
@@ -32,7 +32,7 @@ def run(path, *arguments):
 
 
 def percent(ratio):
-    """As the report writes a share."""
+    """Returns a share as the report writes it."""
     of_100 = 100 * ratio
     if of_100 == 0:
         return "0 %"
@@ -49,7 +49,7 @@ def check_fits(path, text):
 
 
 def check_bar(path, text, stall):
-    """The parts sum to the whole, and those of waiting to the headline; the bar is as long."""
+    """Checks that the bar's parts sum up to 100, its waits to the headline's share, and its length to both."""
     found = {"epoch end" if name == "end" else name: float(value) for name, value in re.findall(
         r"[\u2588\u2593\u259a\u2592\u2591\u00b7] ({}) ([0-9.]+) %".format(PARTS), text)}
     if not found:
@@ -69,7 +69,7 @@ def check_bar(path, text, stall):
 
 
 def check_ceiling(path, screen):
-    """No range of what to do next ends above what ideal input would bring."""
+    """Checks that no step's range of gain ends above the gain of ideal input."""
     words = flat(screen)
     most = re.search(r"With ideal input (?:this training|it) would run (?:[\d.]+x to )?([\d.]+)x", words)
     for high in re.findall(r"about [\d.]+x \([\d.]+x to ([\d.]+)x", words):
@@ -77,7 +77,7 @@ def check_ceiling(path, screen):
 
 
 def check_forms(path, *options):
-    """One run as text, Markdown, HTML and JSON: the number, the word, the cause, the advice."""
+    """Checks that text, Markdown, HTML and JSON of a run have the same number, verdict, cause and advice."""
     facts = json.loads(run(path, "--json", *options))
     screen = run(path, *options)
     check_fits(path, screen)
@@ -106,7 +106,7 @@ def check_forms(path, *options):
         t.check("(null)" not in text, path, form, "names nothing", text[:1500])
         for words in said:
             t.check(words in text, path, form, "does not say", repr(words), text[:1500])
-        # Only the screen may have no room for all steps, and for how to take each.
+        # Only the screen may lack room for all steps of advice and their explanation.
         for row in facts["advice"] if form != "text" else []:
             for words in (row["text"].rstrip("."), row["how"] or ""):
                 t.check(row["id"] == "none" or flat(words) in text, path, form,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gate's exit statuses: 0 passed, 1 failed, 2 error, 3 cannot say; and its one sentence."""
+"""The gate has the right exit status (0 passed, 1 failed, 2 error, 3 inconclusive) and sentence."""
 import json
 import os
 import re
@@ -31,11 +31,11 @@ def check_statuses(runs):
         (1, "stall.ratio <= 10%", [runs.slow, "--baseline", absent, "--max-stall-ratio", "10%"]),
         (3, "it has 200 batches and 300 are needed", [runs.short]),
         (3, "it has 200 batches", [runs.short, "--baseline", runs.base]),
-        # One batch in four waits, so 100 tell little: at least 2 %, and not above 20 %.
+        # One of four batches waits, so that 100 batches only show a share between 2 and 20 %.
         (3, "its loader that waits most has 100 batches and 300", [runs.validated]),
         (1, "stall.ratio <= 2% does not hold", [runs.validated, "--max-stall-ratio", "2%"]),
         (0, "All assertions", [runs.validated, "--max-stall-ratio", "20%"]),
-        # All of 40 wait: that cannot be by chance.
+        # All of 40 batches wait, which cannot be chance.
         (1, "stall.ratio <= 10% does not hold", [runs.starved]),
         (3, "its loader that waits most has 40 batches", [runs.starved, "--baseline", runs.base]),
         (3, "% of its records were lost", [runs.lost]),
@@ -90,7 +90,7 @@ def check_statuses(runs):
 
 
 def check_baselines(runs):
-    """What cannot stand beside the run is left out and named; five that can are enough."""
+    """Baselines that cannot be compared with the run are named and left out; five others are enough."""
     mixed = runs.at("mixed")
     shutil.copytree(runs.base, mixed)
     shutil.copy(runs.wide, mixed)
@@ -124,7 +124,7 @@ def check_baselines(runs):
 
 
 def check_sentence(runs):
-    """What got slower, by how much, since when, the cause's change."""
+    """--why says what got slower, by how much and since when, and how the cause changed."""
     why = json.loads(gate("--json", runs.slow, "--baseline", runs.base).out)["why"]
     t.check(re.fullmatch(
         r"The stall ratio rose by 2\d\.\d pp from 3\.\d % to 2\d\.\d % since 2025-12-18 01:33 UTC "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Baselines grow by runs that pass, and --calibrate says how often the gate is wrong."""
+"""Runs that pass become baselines, and --calibrate says how often the gate is wrong."""
 import json
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each form of the gate's answer is read back by a parser of it."""
+"""A parser of each form of the gate's answer can read it back."""
 import json
 import os
 import re
@@ -96,7 +96,7 @@ def check_files(runs, options):
 
 
 def check_open_cases(runs):
-    """What cannot be said is an error in JUnit, skipped if it is let pass."""
+    """An inconclusive assertion is an error in JUnit, or skipped if the gate lets it pass."""
     path = runs.at("open.xml")
     for action, tag, status in (("fail", "error", 3), ("warn", "skipped", 0), ("pass", "skipped", 0)):
         result = gate(runs.short, "--on-inconclusive", action, "-f", "--format",

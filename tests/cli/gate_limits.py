@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--limit and --warn, and @FILE, which holds them one a line: a mistake in one is named."""
+"""--limit and --warn work, also one a line in @FILE, and a mistake in one is named."""
 import json
 import os
 import sys
@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import dlprof_test as t  # noqa: E402
 from gate_runs import LIMITS, Runs, gate  # noqa: E402
 
-EVERY = {  # metric: a limit that holds, the value that JSON has of it
+EVERY = {  # {metric: (a limit that holds, the value in JSON)}
     "stall.ratio": ("<=100%", 1), "stall.trimmed_ratio": ("<=1", 1), "stall.not_ready": ("<=100 %", 1),
     "stall.receiving": ("<=99.5%", 0.995), "stall.sampling": ("<=50%", 0.5),
     "stall.epoch_start": ("<=50%", 0.5), "stall.epoch_end": ("<=50%", 0.5), "stall.startup": ("<=1000s", 1000),
@@ -45,7 +45,7 @@ def check_limits(runs):
 
 
 def check_every(runs):
-    """Each metric that --explain gate names, with each unit."""
+    """Tries each metric that --explain gate names, with each unit."""
     page = t.report("--explain", "gate").out
     arguments = [word for metric, (limit, _) in EVERY.items() for word in ("--warn", metric + limit)]
     found = json.loads(gate("--json", runs.same, "--baseline", runs.base, *arguments).out)["assertions"]
@@ -58,7 +58,7 @@ def check_every(runs):
 
 
 def check_few(runs):
-    """While there are too few baselines, and only then, --on-few-baselines says what to do."""
+    """--on-few-baselines decides only where there are too few baselines."""
     few = ["--baseline", os.path.join(runs.base, "b1.db"), "--on-few-baselines"]
     for run, what, status in ((runs.same, "warn", 0), (runs.same, "pass", 0), (runs.same, "fail", 3),
                               (runs.short, "warn", 3), (runs.slow, "warn", 1)):

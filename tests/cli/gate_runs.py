@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made runs that gates are asked about: like each other, slower, short, with losses."""
+"""Makes runs for tests of the gate: similar ones, slower, short, and with lost records."""
 import os
 import re
 
@@ -38,7 +38,7 @@ def make(path, load_ms=40, count=330, workers=4, seed=1, meta=None, known=True, 
 
 
 class Runs:
-    """What the checks are about: baselines, a run like them, a slower one, and broken ones."""
+    """The runs of the tests: baselines, a run like them, a slower one, and broken ones."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -57,7 +57,7 @@ class Runs:
         self.starved = self.validate("starved.db", 40, 1)
 
     def validate(self, name, count, workers):
-        """400 batches that wait for little, and then `count` of another loader that starves."""
+        """Makes a run of 400 batches that hardly wait, and `count` of another loader, which starves."""
         train = rundb.simulate(400, 4, 20, 10)
         validate = rundb.simulate(count, workers, 80, 10)
         later = train[-1]["begin_ns"] + train[-1]["step_ns"] - rundb.START_NS
@@ -76,7 +76,7 @@ class Runs:
 
 
 def annotations(text):
-    """As GitHub reads workflow commands."""
+    """Returns the annotations in a text, read as GitHub reads workflow commands."""
     found = []
     for line in text.splitlines():
         match = re.fullmatch(r"::(error|warning|notice) ([^:]*)::(.*)", line)
