@@ -193,7 +193,7 @@ static _Noreturn void end_as(int status)
 
 	if (!number)
 		exit(WEXITSTATUS(status));
-	/* One core file, that of the command, is enough. */
+	/* The command's core file is enough, so the launcher leaves none. */
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(number, SIG_DFL);
 	sigemptyset(&set);

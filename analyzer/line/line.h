@@ -38,7 +38,7 @@ struct line_option {
 	const char *(*names)(size_t i); /* returns value i for completion; NULL after the last */
 	const char *help;
 	enum line_kind kind;
-	size_t offset; /* in `context` */
+	size_t offset; /* of the option's variable in `context` */
 	/* For LINE_TAKE. Returns false if the argument is not valid. */
 	bool (*take)(void *context, const char *argument);
 	bool many; /* all words up to the next option are arguments */

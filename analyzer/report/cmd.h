@@ -87,7 +87,7 @@ static inline struct batch_filter cmd_filter(const struct options *options, int6
 int cmd_check_filter(const struct options *options, const struct run_info *run,
 		     const struct loader_info *loaders, size_t count);
 
-/* If --epoch or --batches is why no batch is selected, says so and returns CMD_ERROR; else 0. */
+/* Called if no batch was found. Fails with a message if --epoch or --batches is why, else 0. */
 int cmd_check_part(const struct options *options, const struct loader_info *loader);
 
 struct output {

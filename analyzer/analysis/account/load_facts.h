@@ -75,7 +75,7 @@ struct load_facts {
 	/* a process's mean private memory when first measured, and when last measured */
 	double private_begin_bytes, private_end_bytes;
 	double major_faults; /* page faults that read from a device, summed over the processes */
-	double swapped_bytes; /* the most that was swapped out at any time */
+	double swapped_bytes; /* most bytes that were swapped out at any time */
 
 	struct load_thread threads[LOAD_FACTS_MOST]; /* the thread with the most CPU time first */
 	size_t thread_count;

@@ -147,7 +147,7 @@ void compare_side_done(struct compare_side *side)
 		track_done(&side->tracks[row]);
 }
 
-/* Returns half the interval's width by Welch. One run may miss rare bursts: see `floor`. */
+/* Returns half the interval's width by Welch. A run may miss rare bursts, so `floor` is used. */
 static double half_width(const struct estimate *a, const struct estimate *b)
 {
 	const struct estimate *most = a->variance > b->variance ? a : b, *less = most == a ? b : a;

@@ -17,7 +17,7 @@
 #include "analysis/statistics/track.h"
 
 #define COMPARE_LEAST_SHARE 0.02
-/* "no difference" is said only if the speed-up's interval is within 1 / this and this */
+/* "no difference" is said only if the speed-up is surely between 1 / this and this */
 #define COMPARE_MOST_DOUBT  1.25
 
 /* X(identifier, name in JSON, label for people) */

@@ -20,7 +20,7 @@ bool gpu_parts_find(const struct dlprof_parts *told, int64_t wait_end_ns, int64_
 	    wait_end_ns > MOST_NS || end_ns > MOST_NS)
 		return false;
 	edges[DLPROF_PART_BEFORE] = wait_end_ns;
-	/* If the backward pass waits for another loader, it counts from the end of that wait. */
+	/* If the backward pass waits for another loader, the pass counts from that wait's end. */
 	edges[DLPROF_PART_BACKWARD] =
 		wait_end_ns > (int64_t)told->backward_ns ? wait_end_ns : (int64_t)told->backward_ns;
 	for (int i = DLPROF_PART_BACKWARD; i < GPU_PARTS - 1; i++)
@@ -68,7 +68,7 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : NAN;
 }
 
-/* Finds what the GPU lacked. If the host waits beside many short kernels, launching is too slow. */
+/* Finds what the GPU lacked. Waits in steps of many short kernels mean that launching is slow. */
 static void find_lack(struct gpu_use *use)
 {
 	const double *share = use->gap_share;

@@ -109,7 +109,7 @@ struct rank_finding {
 	double stall_ratio;   /* NAN: no rank's account is known */
 	double trimmed_ratio; /* without the largest 0.5 % of the waits, which are single events */
 	double wait_ns; /* the job lost at most this; RANK_ALONE: the mean over its ranks */
-	bool is_exact;        /* wait_ns is exact */
+	bool is_exact;        /* the job lost just wait_ns */
 	int32_t hidden; /* rank that starves most, though its waits lengthen no step; -1: none */
 	double time_ns;
 	int width;       /* ranks meet (rank.h) once in `width` steps; 0: not aligned by step */

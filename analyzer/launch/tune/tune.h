@@ -57,7 +57,7 @@ struct tune {
 	struct tune_candidate candidates[TUNE_LISTED];
 	size_t candidate_count;
 
-	size_t skip, stop_after; /* number of first batches, not measured; of all in a run */
+	size_t skip, stop_after; /* batches of a run: unmeasured ones at its start; all of them */
 	struct tune_trial trials[TUNE_TRIED];
 	size_t trial_count;
 	/* batches a second without a setting, before the first round and after each */

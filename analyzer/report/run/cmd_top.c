@@ -52,7 +52,7 @@ static void leave(struct screen *screen)
 		tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
 }
 
-/* Takes over the terminal. Returns false if `out` is none that can be drawn on. */
+/* Takes over the terminal. Returns false if nothing can be drawn on `out`. */
 static bool take(FILE *out, struct screen *ret)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
