@@ -488,9 +488,9 @@ static double find_outside(const struct batch_series *s, const struct finding *f
 				waited = fmax(0, waited) + share;
 		}
 	}
-	/* In the rest of its time a load waits for other threads of its worker while they run. */
-	if (s->workers > 0 && s->worker_threads > cpu + ready + threads)
-		threads = fmin(1 - cpu - ready, s->worker_threads - cpu - ready);
+	/* A load waits for its worker's other threads only as far as these run. */
+	if (s->workers > 0 && s->worker_threads >= 0)
+		threads = fmax(0, fmin(1, s->worker_threads) - cpu - ready);
 	cpu = 1 - cpu - ready - threads;
 	return isnan(cpu) && isnan(waited) ? NAN : fmin(1, fmax(waited, cpu));
 }
