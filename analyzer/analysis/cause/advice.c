@@ -255,20 +255,23 @@ static int extend(const struct remedied *v, double part, bool is_up, struct advi
 {
 	struct advice other = {.gain = NAN};
 	int r = part > 0 ? price_part(v, part, &other) : 0;
+	double *end = is_up ? &ret->high : &ret->low;
 
-	if (r == 0 && is_up && other.gain > ret->high)
-		ret->high = other.gain;
-	if (r == 0 && !is_up && other.gain < ret->low)
-		ret->low = other.gain;
+	if (r == 0 && (is_up ? other.gain > *end : other.gain < *end))
+		*end = other.gain;
 	return r;
 }
 
+/* Extends the range to that of loads without their longest function. */
 static int widen_to_function(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
-	const double high = ret->high;
-	int r = extend(v, removed_at_most(v, id), true, ret);
+	const double part = removed_at_most(v, id);
+	struct advice other = {.gain = NAN};
+	int r = part > 0 ? price_part(v, part, &other) : 0;
 
-	ret->is_open = ret->high > high;
+	ret->is_open = r == 0 && other.gain > ret->high;
+	if (ret->is_open)
+		ret->high = other.high;
 	return r;
 }
 
