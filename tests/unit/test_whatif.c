@@ -68,8 +68,7 @@ Test(whatif, is_not_faster_than_the_cores)
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_SYNTHETIC], 9.9, 0.2);
 	series_done(&series);
 
-	/* Programs of nice 19 leave their cores to more workers; programs of equal priority share.
-	 */
+	/* Programs of nice 19 leave their cores to more workers; programs of equal nice share. */
 	m.cores = 4;
 	m.other_cores = 1.25;
 	m.other_nice = 19;
@@ -595,19 +594,20 @@ Test(whatif, advises_no_workers_that_take_longer_to_start_than_they_save)
 	cr_expect_geq(w->gain[WHATIF_MORE_WORKERS], w->gain[WHATIF_WORKERS_X2] * 0.95);
 }
 
-/* Workers that wait for a thread of theirs, which decodes, need cores as if they decoded. */
+/* Workers that wait for a thread of theirs need cores if it decodes, but not if it waits, too. */
 Test(whatif, loads_that_wait_for_their_workers_threads_need_cores)
 {
 	struct load_facts facts = LOAD_FACTS_UNKNOWN;
 	struct model m = crowded();
 
-	for (int waits = 0; waits < 2; waits++) {
-		m.cpu_share = 0.02, facts.load_ns = facts.runnable_threads = 1;
+	for (int outside = 0; outside < 3; outside++) {
+		m.cpu_share = 0.02, facts.load_ns = 1, facts.runnable_threads = outside ? 0.1 : 1;
 		model_run(&m);
-		facts.wait_ns[waits ? LOAD_WAIT_THREAD : LOAD_WAIT_SOCKET] = 0.95;
+		facts.wait_ns[outside < 2 ? LOAD_WAIT_THREAD : LOAD_WAIT_SOCKET] = 0.95;
 		series_add_threads(&series, &facts, m.load * MS);
 		predict_with(&facts, NULL);
-		cr_expect_eq(diagnosis.whatif.gain[WHATIF_WORKERS_X2] < 0.05, waits);
+		cr_expect_eq(diagnosis.whatif.gain[WHATIF_WORKERS_X2] < 0.05, !outside);
+		cr_expect_eq(diagnosis.whatif.outside_share > 0.5, outside > 0, "%d", outside);
 		series_done(&series);
 	}
 }
