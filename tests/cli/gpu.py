@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The GPU in reports of databases whose GPU columns are filled in: clock, sums, gaps, advice.
 
-What is true is computed here, from the rows, by the definitions of analysis/account/stall.h.
+The expected values are computed here from the rows, by the definitions of analysis/account/stall.h.
 """
 import json
 import os
@@ -94,7 +94,7 @@ def run_of(path, steps, epochs=1, workers=4, idle=None, h2d_gap=0.05, pageable=1
 
 
 def expected_ratio(batches, workers, by_gpu):
-    """All waits but the first, over them and the steps; of the GPU, where it is known."""
+    """Returns all waits but the first, divided by waits and steps; by_gpu: the GPU's idle time in them."""
     seen = [b for b in batches if not by_gpu or b.get("gpu_idle_wait_ns") is not None]
     waits = [b["gpu_idle_wait_ns"] if by_gpu else b["wait_ns"] for b in seen if b["batch"] > 0]
     whole = sum((b["wait_ns"] if b["batch"] > 0 else 0) + (b["compute_ns"] or 0) for b in seen)
@@ -107,7 +107,7 @@ def close(found, expected, *what):
 
 
 def check_clock(folder):
-    """Host waits 66 % and the GPU idles 0.2 %; then it idles in all of the waits."""
+    """The host waits 66 % of the time and the GPU idles 0.2 %; in another run it idles in all waits."""
     steps = [(66, 34, 0)] * 600
     for name, share, verdict in (("busy", 0.002 / 0.66, "not_input_bound"),
                                  ("idle", 1, "highly_input_bound")):
@@ -124,7 +124,7 @@ def check_clock(folder):
             t.equal(found["cause"], "none")
         else:
             t.check("the GPU is idle 66 % of the time, waiting for data" in text, text)
-        # Without the GPU's columns the host is all there is.
+        # Without the GPU's columns the report goes by the host's clock.
         database = sqlite3.connect(path)
         database.execute("UPDATE t_batch SET gpu_idle_wait_ns = NULL, gpu_busy_ns = NULL")
         database.execute("DELETE FROM t_gpu_step")
@@ -137,7 +137,7 @@ def check_clock(folder):
 
 
 def check_mixed(folder):
-    """A fifth of the batches without records; then more than half."""
+    """The GPU's records of a fifth of the batches are missing, then of more than half."""
     steps = [(40 if i % 3 else 2, 60, int(i % 3 == 0)) for i in range(1000)]
     for name, see, clock in (("fifth", lambda i: i % 100 >= 20, "gpu"),
                              ("most", lambda i: i % 100 >= 60, "host")):
@@ -173,7 +173,7 @@ def check_mixed(folder):
 
 
 def check_sums(folder):
-    """Every figure of the GPU is the sum of the rows, whole and of a part, and the parts add up."""
+    """Every figure of the GPU is the sum of the rows, for the run and for a part of it, and the parts add up."""
     path, batches, rows = run_of(os.path.join(folder, "sums.db"),
                                  [(5 + i % 5, 50 + i % 9, 1) for i in range(600)], epochs=3,
                                  idle=lambda i: 0.5, see=lambda i: i % 50 != 7)
@@ -246,7 +246,7 @@ def check_advice(folder):
 
 
 def check_lack(folder):
-    """Of a GPU that has data and idles it is said what it lacks, and what to do about it."""
+    """The report says what a GPU lacks that idles although it has data, and what to do about it."""
     for name, wait, changes, lack, step, words in (
             ("slow-host", 1, dict(host=0.4, kernels=700), "launches", "launch_less", "launches too slowly, 702 kernels"),
             ("items", 1, dict(sync=0.4), "orders", "wait_for_gpu_less", "the host had waited for it"),
@@ -260,7 +260,7 @@ def check_lack(folder):
         found = facts(path)
         t.equal((found["gpu"]["lack"], found["clock"]), (lack, "gpu"), name)
         ids = [advice["id"] for advice in found["advice"]]
-        # A training that waits for data is told first what has a gain.
+        # Where the training waits for data, advice with a gain comes first.
         place = int(name == "both")
         t.check(ids[place] == step if step else not {"launch_less", "wait_for_gpu_less"} & set(ids), name, ids)
         t.check(lack is None or (found["advice"][place]["gain"] is None and
@@ -276,7 +276,7 @@ PARTS = ("before", "backward", "between", "optimizer", "after")
 
 
 def check_lack_part(path, name, lack):
-    """Where in the step that is, if one part has more than half of it: of all steps, known or not."""
+    """The report says in which part of the step the GPU idles, if one part has more than half of the idle time."""
     idle = "(SELECT gap_sync_ns + gap_host_ns + gap_other_ns FROM t_gpu_step g WHERE g.task = t_gpu_part.task)"
     for shares, known, part, words in (
             ((80, 10, 0, 10, 0), 400, "before", "80 % of that before the backward pass: "),
@@ -301,7 +301,7 @@ def check_lack_part(path, name, lack):
 
 
 def check_collectives(folder):
-    """A GPU that spins in a collective is busy; that it may wait for another rank is said."""
+    """A GPU that spins in a collective is busy; the report says that it may wait for another rank."""
     for name, part, warned in ("waits", 0.4, True), ("computes", 0.9, False):
         path, batches, _ = run_of(os.path.join(folder, name + ".db"), [(1, 50, 1)] * 300, idle=lambda i: 0.5)
         database = sqlite3.connect(path)
@@ -328,7 +328,7 @@ def check_collectives(folder):
 
 
 def check_ranks(folder):
-    """The rank for which the others wait in the collective waits least in it: text, JSON, page and gate say so."""
+    """Text, JSON, page and gate name the rank that is least in the collective: the others wait for that rank."""
     job = os.path.join(folder, "job")
     os.mkdir(job)
     for rank, part in enumerate((0.95, 0.45)):
@@ -367,7 +367,7 @@ def gate(run, limit):
 
 
 def check_gate(folder, job, shares):
-    """A limit on the time in collectives alone: judged by the rank with most of it, and only where it is known."""
+    """A limit on the time with collectives alone is judged by the rank with most of it, if that is known."""
     limits = {}
     for share in ("20%", "60%"):
         limits[share] = "gpu.collectives_alone_share<=" + share
@@ -385,7 +385,7 @@ def check_gate(folder, job, shares):
     close(item["found"], shares[1], "found")
     idle = json.loads(t.report("--json", late).out)["gpu"]["idle_share"]
     close(gate(late, "gpu.idle<=100%")[1]["found"], idle, "the GPU's idle share is that of the report")
-    # By the host's clock, before there was such a column, and in graphs as wholes nobody knows.
+    # The time is unknown by the host's clock, in older databases, and where graphs are recorded as wholes.
     unseen = "UPDATE t_batch SET gpu_idle_wait_ns = NULL, gpu_busy_ns = NULL"
     for name, change in (("none", unseen), ("few", unseen + " WHERE task >= 100"),
                          ("older", "UPDATE t_gpu_step SET gpu_compute_ns = NULL"),
@@ -402,7 +402,7 @@ def check_gate(folder, job, shares):
 
 
 def check_host_only(folder):
-    """What only the host saw is no clock of the GPU's."""
+    """If only the host's calls of CUDA were recorded, the report does not go by the GPU's clock."""
     meta = {"clock": "host", "cuda_mode": "cudart", "gpu": None,
             "cuda_reason": "CUPTI is in use by another program"}
     path, batches, _ = run_of(os.path.join(folder, "host.db"), [(20, 30, 0)] * 300,
@@ -430,7 +430,7 @@ def check_host_only(folder):
 
 
 def check_older(folder):
-    """A database from before there was anything of a GPU."""
+    """A database of a version that had nothing of GPUs."""
     path, batches, _ = run_of(os.path.join(folder, "older.db"), [(20, 30, 0)] * 200,
                               idle=lambda i: 0.5, version=2)
     database = sqlite3.connect(path)
@@ -445,7 +445,7 @@ def check_older(folder):
 
 
 def check_absurd(folder):
-    """Columns may hold anything: an answer, or one error, and never a crash."""
+    """With any values in the GPU's columns the report gives an answer or one error, and does not crash."""
     values = (None, -1, 0, 2**63 - 1, -2**63, "12", "x", b"\xff", 1.5, -1e300, 1e300)
     for seed in range(10):
         chance = random.Random(seed)
@@ -476,7 +476,7 @@ def check_absurd(folder):
 
 
 def check_pack(folder):
-    """A long run's sums are in its pack, which goes when a step of the GPU changes."""
+    """The sums of a long run are in its pack, which is removed when a GPU's step changes."""
     count = 100100
     path = os.path.join(folder, "table.csv")
     with open(path, "w", encoding="ascii") as table:

@@ -15,7 +15,7 @@ SECONDS = 10
 BYTES = 1 << 30
 with open(t.REPORT, "rb") as program:
     SANITIZED = b"__asan_init" in program.read()
-# TEST_HOSTILE=full: databases of all sizes up to that, and every verb on each.
+# TEST_HOSTILE=full: databases of all sizes up to 100 MB, and every verb on each.
 # What each verb needs beside the run; a verb that is not here is called with the run alone.
 WORDS = {"compare": ["{run}", "{run}"], "html": ["-f", "-o", "{out}.html", "{run}"],
          "trace": ["-f", "-o", "{out}.json", "{run}"], "export": ["-f", "-o", "{out}.csv", "{run}"],
@@ -29,7 +29,7 @@ MORE = [["--json", "{run}"], ["{run}", "{copy}"], ["html", "-f", "-o", "{out}.ht
 
 
 def verbs():
-    """From the help, which is made of the table of verbs."""
+    """Returns the verbs that the help names, which is made from the table of verbs."""
     text = t.report("--help").out
     found = re.findall(r"^  ([a-z]+) +[a-z]", text.split("\n\n")[1], re.MULTILINE)
     t.check(len(found) >= 8 and set(WORDS) <= set(found), "the verbs of the help", found)
@@ -43,7 +43,7 @@ def limit():
 
 
 def copy_as_rank(run, copy):
-    """The copy is another rank of its job, if the run can be written on."""
+    """Copies a run as another rank of its job; a run that cannot be changed stays the same rank."""
     shutil.copy(run, copy)
     database = sqlite3.connect(copy)
     try:
@@ -87,8 +87,8 @@ def main():
         for line in lines[first:] + lines[:first]:
             took = attack(run, copy, os.path.join(folder, "out"), line)
             worst = max(worst, took + (line[0],))
-            # What takes one verb all the time that it has takes it from others for the same reason:
-            # another verb with each database, and the others with less of the same.
+            # What takes one verb all its time takes it from others for the same reason: one verb, which
+            # is another one for each database, tries it whole, and the others try a smaller one.
             if took[0] > 3 and maker in hostile_runs.LESS and not is_less:
                 is_less = True
                 hostile_runs.build(folder, maker, hostile_runs.LESS[maker])

@@ -9,7 +9,7 @@ import rundb
 ENDLESS = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT {} FROM n")
 MOST_BYTES = 96 << 20  # below the 100 MB for which time and memory are promised
 LATE = 2 ** 63 - 1
-# Of what fits MOST_BYTES, so that the test ends soon.
+# Divides the sizes that fit MOST_BYTES, so that the test ends soon.
 PART = 1 if os.environ.get("TEST_HOSTILE") == "full" else 10
 
 
@@ -26,7 +26,7 @@ FAST = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 
 
 def rows(table, columns, count):
-    """The statement that makes as many rows, by an expression of i, which counts from 0."""
+    """Returns a statement that makes `count` rows; columns: expressions of i, which counts from 0."""
     names, values = zip(*columns.items())
     return ("INSERT OR IGNORE INTO {} ({}) WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 "
             "FROM n WHERE i < {}) SELECT {} FROM n;".format(table, ", ".join(names), count // PART - 1,
@@ -38,7 +38,7 @@ def fill(path, table, columns, count, base=rundb.lockstep):
 
 
 def recursive_views(path):
-    """Every view without an end."""
+    """Replaces each view by one whose rows do not end."""
     rundb.lockstep(path, version=5)
     database = sqlite3.connect(path)
     views = [row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE type='view'")]
@@ -77,14 +77,14 @@ def virtual_table(path):
 
 
 def trigger(path):
-    """Of an old version, so that whoever writes into it wants to change its tables."""
+    """A database of an old version, whose tables a verb changes that writes into it."""
     change(path, "CREATE TRIGGER t AFTER INSERT ON t_meta BEGIN DELETE FROM t_batch; END;"
            "CREATE TRIGGER u AFTER UPDATE ON t_meta BEGIN DELETE FROM t_batch; END;"
            "PRAGMA user_version = 4")
 
 
 def endless_tree(path):
-    """Pages of t_note that lead to each other: more rows than atoms, in a small file."""
+    """A small file whose pages of t_note lead to each other again and again: endlessly many rows."""
     fill(path, "t_note", {"level": "'warning'", "text": "printf('%0500d', i)"}, 600000)
     database = sqlite3.connect(path)
     root, = database.execute("SELECT rootpage FROM sqlite_schema WHERE name='t_note'").fetchone()
@@ -104,7 +104,7 @@ def endless_tree(path):
         def page_of(place):
             return struct.unpack_from(">I", data, place)[0]
 
-        # Each inner page leads only to the next one, by all of its entries.
+        # All entries of each inner page lead to the next inner page.
         inner = [page for page in map(page_of, children(root)) if children(page)]
         leaf = page_of(children(inner[0])[0])
         chain = [root] + inner[:10] + [leaf]
@@ -153,7 +153,7 @@ def many_tallies(path):
 
 
 def many_batches(path):
-    """The rows in no order, and as small as they can be."""
+    """Batches in no order, in rows as small as possible."""
     change(path, "DROP TABLE t_batch; CREATE TABLE t_batch (loader_id, epoch, task, batch, wait_ns,"
            " compute_ns, step_ns, worker_id, begin_ns, receive_ns, ready_ns, head_ready, qdepth,"
            " hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns, pid, load_begin_ns, load_ns,"
@@ -197,7 +197,7 @@ def many_tables(path):
 
 
 def late_times(path):
-    """Times near the end of what an integer holds, and long beyond any run."""
+    """Times near the greatest integer, far longer than any run."""
     def base(path, **keywords):
         rows = rundb.simulate(300, 4, 20, 10)
         for i, row in enumerate(rows):
@@ -216,7 +216,7 @@ def late_times(path):
 
 
 def large_numbers(path):
-    """Counts that nobody may take for the size of anything."""
+    """Counts so large that no verb may use them as the size of anything."""
     def base(path, **keywords):
         rows = rundb.simulate(300, 4, 20, 10)
         for i, row in enumerate(rows):
@@ -236,7 +236,7 @@ def many_devices(path):
 
 
 def many_lines(path):
-    """Frames of as many files, whose paths end alike, and stacks of them."""
+    """Many frames, each in a file of its own, whose paths end alike; and stacks of them."""
     change(path, FAST,
            rows("t_frame", {"file": "printf('/%d/a/train.py', i)", "function": "'f'", "line": "i"},
                 700000),
@@ -246,7 +246,7 @@ def many_lines(path):
 
 
 def deep_stacks(path):
-    """Each of thousands of frames."""
+    """Stacks of thousands of frames each."""
     change(path, "INSERT INTO t_frame VALUES (1, '/x/train.py', 'f', 1)",
            rows("t_stack", {"role": "'main'", "loader_id": "1", "phase": "'step'",
                             "frames": "replace(hex(zeroblob(500)), '0', '1 ') || (i + 1)",
@@ -271,7 +271,7 @@ def many_doing(path):
 
 ALL = [value for name, value in sorted(globals().items())
        if callable(value) and name not in ("change", "fill", "rows") and value.__module__ == __name__]
-# Of these, that part costs every verb a second at most.
+# A database of {maker: its size divided by this} costs each verb a second at most.
 LESS = {many_loaders: 1000, many_loaders_with_batches: 1000, many_batches: 200}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The HTML report in a browser: quiet, offline, readable without script; sliders, zoom.
+"""The HTML report in a browser logs no error, is read offline and without script, and its controls work.
 
-Skipped where there is no Chromium.
+Skipped without Chromium.
 """
 import json
 import os
@@ -30,14 +30,14 @@ def page(folder, name, make, *options):
 
 
 def visible(chrome):
-    """The text that is laid out, as a reader sees it."""
+    """Returns the visible text of the page."""
     shot = chrome.call("DOMSnapshot.captureSnapshot", computedStyles=[])
     layout = shot["documents"][0]["layout"]["text"]
     return " ".join(shot["strings"][i] for i in layout if i >= 0)
 
 
 def check_quiet(chrome, folder):
-    """Every kind of run, light and dark, wide and narrow."""
+    """Opens the pages of all kinds of runs, light and dark, wide and narrow."""
     for name, (make, _) in pages.RUNS.items():
         _, path = page(folder, name, make)
         for width, dark in ((1280, False), (400, True)):
@@ -54,7 +54,7 @@ def check_hostile(chrome, folder):
     chrome.open(path)
     t.equal(chrome.evaluate("window.hacked"), None, "a script in a name ran")
     t.equal(chrome.complaints(), [], "hostile")
-    # If one got through all the same, the policy would stop it.
+    # The page's policy would stop a script that got into it.
     with open(path, encoding="utf-8") as file:
         text = file.read()
     planted = text.replace("<main>", "<main>" + pages.MARKUP + "<b onclick=1 style='top:0'></b>")
@@ -123,7 +123,7 @@ HEIGHTS = """Array.from(document.querySelector("#bars path.{}").getAttribute("d"
 
 
 def check_time(chrome, folder):
-    """Bars as high as the times in the database, on axes in round numbers; of a step alone, too."""
+    """Bars are as high as the times in the database, on axes with round numbers, also for steps alone."""
     run, path = page(folder, "time", pages.lockstep)
     chrome.look()
     chrome.open(path)
@@ -175,7 +175,7 @@ SHOWN = "return Array.from(area.children, one => [one.textContent, parseFloat(on
 
 
 def check_flames(chrome, folder):
-    """Flame graphs of loads, waits and steps: as wide as their time, zoomed, searched, by keyboard."""
+    """Flame graphs are as wide as their time, can be zoomed and searched, and work by keyboard."""
     _, path = page(folder, "flames", line_runs.capacity)
     chrome.look()
     chrome.open(path)
@@ -196,7 +196,7 @@ def check_flames(chrome, folder):
         t.check(found.startswith(expected), name, "leads to", found)
     t.equal(chrome.evaluate(FLAME.format(0, "return area.querySelectorAll('[tabindex=\"0\"]').length;")), 1,
             "one stop of the Tab key")
-    # Each sample once, although both of its lines match.
+    # A sample counts once, though two of its lines match.
     found = chrome.evaluate(FLAME.format(0, """const input = area.previousSibling.querySelector("input");
         input.value = "T"; input.dispatchEvent(new Event("input"));
         return [area.previousSibling.querySelector("output").value, area.querySelectorAll(".hit").length];"""))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is embedded for the script is the run, of bounded size."""
+"""The page embeds the run's own data for its script, of limited size."""
 import itertools
 import json
 import os
@@ -18,13 +18,13 @@ MS = rundb.MS
 
 
 def points(grid):
-    """All settings of the grid, with what is predicted for each."""
+    """Returns all settings of the grid, each with its prediction."""
     axes = [grid[key] for key in ("workers", "prefetch", "load", "inOrder")]
     return dict(zip(itertools.product(*axes), zip(grid["rate"], grid["stall"])))
 
 
 def check_grid(folder):
-    """The page predicts what the report does, digit by digit."""
+    """The page predicts exactly the same numbers as the report."""
     for make in (pages.lockstep, pages.uneven, pages.alone, pages.many_workers):
         path = make(os.path.join(folder, "grid.db"))
         grid = html_file.check_page(path, "grid")[0].data()["grid"]
@@ -49,7 +49,7 @@ def check_grid(folder):
 
 
 def check_data(folder):
-    """What is embedded is the run: times as recorded."""
+    """The embedded times are those in the database."""
     for make in (pages.lockstep, pages.uneven):
         path = make(os.path.join(folder, "data.db"))
         page, _ = html_file.check_page(path, "data")
@@ -64,7 +64,7 @@ def check_data(folder):
 
 
 def check_step(folder):
-    """A part of the step has a bar as long as its share, which is that of JSON and of -v."""
+    """The bar of a part of the step is as long as its share, which is the same in JSON and -v."""
     for optimizer, missing in ((0.2, ()), (None, ("between", "optimizer"))):
         batches = rundb.simulate(200, 4, 20, 40)
         for row in batches:
@@ -112,7 +112,7 @@ def check_sizes(folder):
 
 
 def check_flames(folder):
-    """The stacks are those of the run; what others may write is bounded, and no markup."""
+    """The embedded stacks are the run's; their names are cut, and never become markup."""
     page, _ = html_file.check_page(line_runs.capacity(os.path.join(folder, "lines.db")), "lines")
     flames = page.data()["flames"]
     t.equal([(group["name"], group["samples"], group["ns"], sum(row[0] for row in group["stacks"]))

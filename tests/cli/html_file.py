@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The HTML report as a file: what holds of any page, and readers of it."""
+"""Checks that hold for any page of the HTML report, and functions that read pages."""
 import base64
 import hashlib
 import html.parser
@@ -16,7 +16,7 @@ VOID = {"meta", "input", "br"}
 
 
 class Page(html.parser.HTMLParser):
-    """Every element with its attributes and text; what is not balanced."""
+    """A parsed page: every element with its attributes and text, and the tags that are not balanced."""
 
     def __init__(self, text):
         super().__init__()
@@ -67,7 +67,7 @@ def hash_of(text):
 
 
 def check_alone(page, text, what, has_script):
-    """Nothing is fetched, and only our own script and style may take effect."""
+    """Checks that the page fetches nothing, and that only its own script and style may take effect."""
     t.check(not re.search(r"https?:|\burl\((?!#)|@import", text), what, "names an address")
     for element in page.elements:
         for name in element["attrs"]:
@@ -88,7 +88,7 @@ def check_alone(page, text, what, has_script):
 
 
 def check_access(page, what):
-    """Names and descriptions; ids are there once; tables have headings."""
+    """Checks that drawings have names and descriptions, ids are unique, and tables have headings."""
     ids = [e["attrs"]["id"] for e in page.elements if "id" in e["attrs"]]
     t.equal(sorted(set(ids)), sorted(ids), what, "ids")
     for element in page.elements:
@@ -109,7 +109,7 @@ def check_access(page, what):
 
 
 def check_page(run, what, *options, status=0, has_script=True):
-    """The page and its text, after everything that holds for any."""
+    """Writes a run's page, makes the checks that hold for any page, and returns the page and its text."""
     result = t.report("html", run, *options)
     t.equal((result.status, result.err), (status, ""), what)
     raw = result.out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The GPU's part of the page: its figures are those of the rows."""
+"""The figures in the GPU's part of the page are those of the database's rows."""
 import json
 import os
 import re
@@ -18,7 +18,7 @@ def read_time(text):
 
 
 def check_gpu(folder):
-    """Shares, the stack of each bar and the table are those of the rows."""
+    """The shares, the stack of each bar and the table agree with the rows."""
     path = pages.gpu(os.path.join(folder, "steps.db"))
     page, _ = html_file.check_page(path, "gpu")
     facts = json.loads(t.report("--json", path).out)["gpu"]
@@ -32,7 +32,7 @@ def check_gpu(folder):
     t.check("kernel<10>" not in words, "ten kernels")
     t.check("why is not known" not in words, "all of it is attributed", words)
     t.check("1,234 records were dropped by CUPTI" in html_file.words_of(page.all("body")[0]), "dropped")
-    # The bar of all steps: busy, then the causes in their order, as long as their shares.
+    # The bar of all steps has busy, then the causes in their order, each as long as its share.
     balance = next(e for e in parts if e["attrs"].get("class") == "balance")
     widths = [float(e["attrs"]["width"]) + 1 for e in balance["inside"] if e["tag"] == "rect"]
     shares = [facts["busy_s"]] + [facts["idle"][gap + "_s"] for gap in pages.GAPS]
@@ -40,7 +40,7 @@ def check_gpu(folder):
         for width, seconds in zip(widths, shares):
             t.check(abs(width / 720 - seconds / facts["steps_s"]) < 0.002, "a part of the bar",
                     width / 720, seconds / facts["steps_s"])
-    # Every bar of the figure is a stack of the means of its steps.
+    # Every bar of the figure stacks the means of its steps.
     rows = t.rows(path, "SELECT {} FROM t_batch LEFT JOIN t_gpu_step USING (loader_id, epoch, task)"
                   " ORDER BY epoch, batch".format(", ".join("gap_{}_ns".format(gap)
                                                             for gap in pages.GAPS)))
@@ -58,7 +58,7 @@ def check_gpu(folder):
                 t.check(abs(float(low) - tops.get(i, 162)) < 0.4, class_, i, "stands at", low)
                 tops[i] = float(high)
     heights = statistics.median(stacks["copy"][i] / means[i][1] for i in stacks["copy"])
-    high = [i for i, mean in enumerate(means) if sum(mean) * heights > 149]  # beyond the scale
+    high = [i for i, mean in enumerate(means) if sum(mean) * heights > 149]  # higher than the scale
     t.check(len(high) < 10, "bars that end at the top", high)
     t.equal(sorted(set(range(150)) - set(stacks["copy"]) - set(high)), [], "bars that are missing")
     for class_, gap in (("copy", 1), ("sync", 2), ("host", 3), ("rest", 4)):
@@ -72,7 +72,7 @@ def check_gpu(folder):
         i = int(row[0].split()[0]) // 6
         for text, mean in zip(row[4:8], means[i][1:]):
             t.check(abs(read_time(text) - mean) <= 0.006 * mean + 1000, row[0], text, mean)
-    # Without causes, and without times.
+    # A run without causes of idle time, and one without the GPU's times.
     words = html_file.words_of(html_file.check_page(pages.gpu_import(os.path.join(folder, "why.db")), "import")[0]
                      .all("main")[0])
     t.check("idle, and why is not known" in words and "CUPTI" not in words, "import", words)

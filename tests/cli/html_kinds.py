@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of all kinds of runs: their sections, their verdict, and what they say."""
+"""Pages of all kinds of runs have the right sections, verdict and words."""
 import html
 import json
 import os
@@ -12,7 +12,7 @@ import html_file
 import pages
 
 
-# By the host's clock, and by the GPU's.
+# The headline's sentence by the host's clock and by the GPU's.
 SENTENCE = re.compile(r"(the GPU is idle )?(< )?[\d.]+ % of the time(, waiting for data|"
                       r" is spent waiting for data)")
 
@@ -23,7 +23,7 @@ def check_kinds(folder):
         page, raw = html_file.check_page(path, name, status=3 if name in ("nothing", "one") else 0)
         sections = [e["attrs"]["id"] for e in page.all("section")]
         t.equal(sections, expected.split(), name, "sections")
-        # The text's verdict and the page's are one.
+        # Page and text have the same verdict.
         words = {"highly_input_bound": "HIGHLY INPUT-BOUND", "incomplete": "INCOMPLETE",
                  "moderately_input_bound": "MODERATELY INPUT-BOUND", "not_input_bound": "NOT INPUT-BOUND"}
         verdict = json.loads(t.report("--json", path).out)["verdict"]

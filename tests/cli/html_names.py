@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that want to be markup are text; --redact lets none out."""
+"""Names that look like markup are text in the page, and --redact leaves none of them."""
 import os
 import re
 import sys
@@ -11,13 +11,13 @@ import pages
 
 
 def check_hostile(folder):
-    """Names that want to be markup, in all the places that a run has."""
+    """A run that has names which look like markup in all places."""
     path = pages.hostile(os.path.join(folder, "h\"o's<t>&.db"))
     page, raw = html_file.check_page(path, "hostile")
     t.check("<script>window.hacked" not in raw and "<img" not in raw, "not escaped")
     t.check(not any("hacked" in value for e in page.elements for value in e["attrs"].values()
                     if value), "in an attribute")
-    # Bytes that are no text become the character for that.
+    # Bytes that are no valid text become the replacement character.
     t.check(raw.count("\ufffd") >= 2, "bytes that are no text")
     t.check("&lt;script&gt;window.hacked" in raw, "it is shown as it is")
     for what in ("files", "samples"):

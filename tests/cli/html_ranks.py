@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a job: a row and a picture of each rank, and the culprit."""
+"""The page of a job has a row and a picture of each rank, and names the culprit."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ import rundb
 
 
 def check_ranks(folder):
-    """Several runs are the ranks of a job: a row and a picture of each, and the culprit."""
+    """A page of several runs, which are the ranks of a job, has a row and a picture of each."""
     job = rundb.job(os.path.join(folder, "job"), [1, 1, 90, 1])
     facts = json.loads(t.report("--json", job).out)
     page, raw = html_file.check_page(job, "ranks", has_script=False)
@@ -32,7 +32,7 @@ def check_ranks(folder):
     t.check(raw.count('<span aria-hidden="true">') == 5, "signs are for eyes", raw)
     t.equal(rows[3][1:2] + rows[3][3:], ["400", "23 %", "98 %", "highly ■", "node1",
                                          os.path.join(job, "r2.db")], "the culprit's row")
-    # The culprit's bars: a wait of a third of 90 ms above a compute of 101 ms.
+    # The culprit's bars have a wait of 30 ms, a third of 90 ms, above a compute of 101 ms.
     svg = page.all("svg")[1]
     waits = [e["attrs"]["d"] for e in html_file.inside(svg) if e["attrs"].get("class") == "wait"]
     heights = [[float(low) - float(high)
@@ -46,7 +46,7 @@ def check_ranks(folder):
                 "who waits", heights)
         t.check(abs(sum(heights[2]) / sum(computes) - (92 / 3) / 100) < 0.01,
                 "wait against compute", sum(heights[2]) / sum(computes))
-    # The same of files, in any order; of one rank its own page; of many, the worst are drawn.
+    # Files in any order give the same page; one rank has its own page; of many ranks the worst are drawn.
     files = [os.path.join(job, "r{}.db".format(rank)) for rank in (3, 0, 2)]
     page = html_file.check_page(files[0], "files", *files[1:], has_script=False)[0]
     t.equal([html_file.words_of(row["inside"][0]) for row in page.all("tr")],
@@ -61,14 +61,14 @@ def check_ranks(folder):
     apart = rundb.groups(t.scratch(), [[1, 1], [1, 90]])
     words = html_file.words_of(html_file.check_page(apart, "groups", has_script=False)[0].all("main")[0])
     t.check("Ranks 0-1 and 2-3 do not wait for each other. Ranks 2-3 lose 23 %" in words, words)
-    # Names that want to be markup, or are nobody's business.
+    # Names that look like markup, or are secret.
     hostile = rundb.job(os.path.join(folder, "<i>job"), [1, 90], host=pages.MARKUP)
     page, raw = html_file.check_page(hostile, "hostile ranks", has_script=False)
     t.check("&lt;script&gt;window.hacked" in raw and "&lt;i&gt;job" in raw, "shown as it is")
     hidden = rundb.job(os.path.join(folder, "SECRET"), [1, 90], host="SECREThost")
     raw = html_file.check_page(hidden, "redacted ranks", "--redact", has_script=False)[1]
     t.check("SECRET" not in raw and "run-2" in raw and "host-1" in raw, "--redact")
-    # Nothing to draw, and what is no run.
+    # A folder without runs, and a file that is no run.
     empty = os.path.join(folder, "none")
     for rank in range(2):
         os.makedirs(empty, exist_ok=True)

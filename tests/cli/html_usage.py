@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options, terminals and parts of a run; and what is not known of a file's time is said."""
+"""Options of `html`, output to a terminal, and parts of a run; and the page says what is not sure of files."""
 import os
 import pty
 import sqlite3
@@ -13,7 +13,7 @@ import pages
 
 
 def check_terminal(run):
-    """A terminal is no place for a page, and is told what to do."""
+    """`html` writes no page to a terminal, but says what to do instead."""
     main, side = pty.openpty()
     result = subprocess.run([t.REPORT, "html", run], stdin=subprocess.DEVNULL, stdout=side,
                             stderr=subprocess.PIPE, env=t.environment(preload=False), timeout=60)
@@ -40,7 +40,7 @@ def check_usage(folder):
 
 
 def check_bounds(folder):
-    """What is not known of a file's time is said; of one that may be any other's, nothing is."""
+    """The page says how much of a file's time is not sure, and omits files most of whose time is not."""
     path = pages.rundb.healthy(os.path.join(folder, "bounds.db"))
     with sqlite3.connect(path) as database:
         for kind in ("file", "folder"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dlprof-report import`: any table of batches in, or one line that says where it is wrong."""
+"""`dlprof-report import` takes any table of batches, or says in one line where the table is wrong."""
 import json
 import os
 import random
@@ -17,7 +17,7 @@ HEAD = "batch,wait_ms,compute_ms\n"
 
 
 class Table:
-    """A table in a folder of its own, so that what import leaves there can be seen."""
+    """A table in its own folder, in which the test sees what import leaves."""
 
     def __init__(self, content):
         self.folder = t.scratch()
@@ -100,7 +100,7 @@ def check_refusals():
 
 
 def check_units_and_columns():
-    """The same run in every unit, with quotes, blanks, CRLF, a comment and a column of no concern."""
+    """A table gives the same run in every unit, with quotes, blanks, CRLF, a comment and an unknown column."""
     expected = None
     for unit, factor in (("s", 1e-3), ("ms", 1), ("us", 1000), ("ns", 1000000)):
         content = "\ufeffbatch, wait_{0} ,\"compute_{0}\",loss\r\n# a comment\r\n\r\n".format(unit)
@@ -119,14 +119,14 @@ def check_units_and_columns():
         expected = found
     t.equal((expected["verdict"], expected["period"]["batches"]), ("highly_input_bound", 4))
     t.equal((expected["workers"]["count"], expected["workers"]["cores"]), (4, None))
-    # Of wait, compute and step, two give the third.
+    # Two of wait, compute and step are enough to compute the third.
     for head, cells in (("wait_ms,step_ms", "50,150"), ("compute_ms,step_ms", "100,150")):
         found = Table(head + "\n" + (cells + "\n") * 100).report()
         t.check(abs(found["stall"]["ratio"] - 99 / 299) < 1e-6, head, found["stall"])
 
 
 def check_epochs():
-    """One count over all epochs, or one in each; records that are missing."""
+    """Batches may be counted over all epochs or in each; missing records are noticed."""
     for again in (False, True):
         rows = ["{},{},{},100".format(0 if again else epoch * 50 + i, epoch, 1)
                 if not again else "{},{},1,100".format(i, epoch)
@@ -150,11 +150,11 @@ def check_stdin():
     t.equal(starved, 42, "the views know what starved")
 
 
-MOST_KB = 64 << 10  # of memory, for a line that never ends
+MOST_KB = 64 << 10  # memory that a line without end may take, KiB
 
 
 def check_endless_lines():
-    """No longer line is held than one that is taken: in time and memory, and nothing is written."""
+    """A line that is too long is refused without delay and without much memory, and nothing is written."""
     folder = t.scratch()
     sparse, run = os.path.join(folder, "sparse.csv"), os.path.join(folder, "run.db")
     with open(sparse, "wb") as file:
@@ -179,7 +179,7 @@ def check_endless_lines():
                     prefix.count(b"\n") + 1)), what)
         t.check(used.ru_maxrss < MOST_KB, what, "takes", used.ru_maxrss, "KB")
         t.equal(os.listdir(folder), ["sparse.csv"], what, "nothing is written")
-    # The longest line that is taken, and one byte more.
+    # A line of the greatest length that is taken, and one with a byte more.
     cells = "0,1,100"
     for more, status in ((0, 0), (1, 2)):
         table = Table(HEAD + cells + " " * (65536 - len(cells) - 1 + more) + "\n1,1,100")
@@ -187,7 +187,7 @@ def check_endless_lines():
 
 
 def check_plain_log():
-    """Step times alone: periods and outliers, no verdict."""
+    """A table of step times alone gives periods and outliers, but no verdict."""
     chance = random.Random(3)
     for log in (LOG, LOG + [60]):
         steps = [max(1, round(log[i % len(log)] * chance.gauss(1, 0.02))) for i in range(88)]
@@ -203,7 +203,7 @@ def check_plain_log():
 
 
 def check_pack():
-    """A long run is packed: the same report without, none after a change, nothing believed."""
+    """A long run has a pack: without it the report is the same, and no report trusts a pack after a change."""
     count = 110000
     rows = ["{},{},{},{},{},{},{}".format(
         i, i // 30000, 300 + i % 7 if i % 5 == 2 else 1, 100 + i % 3, 600 + i % 11, i % 5,
@@ -260,7 +260,7 @@ def check_pack():
 
 
 def check_unseen_loads():
-    """Waits alone do not tell of workers or storage, so no cause and no advice does."""
+    """A table of waits does not tell about workers or storage: no cause and no advice speaks of them."""
     waits = "".join("{},{},20\n".format(i, 30 if i * 7919 % 100 < 30 else 1) for i in range(300))
     loads = "".join("{},{},20,{}\n".format(i, 30 if i * 7919 % 100 < 30 else 1, 40)
                     for i in range(300))
@@ -282,7 +282,7 @@ def check_explain():
     found = Table(HEAD.strip() + ",load_ms,worker_id,head_ready\n" + "".join(
         "{},{},100,600,{},0\n".format(i, 500 if i % 4 == 1 else 1, i % 4)
         for i in range(300))).report("--meta", "workers=4", "--meta", "in_order=true")
-    # Every number that is no plain sum or setting; under these names, or other ones.
+    # Each number that is no plain sum or setting has a page, under its own name or that in `names`.
     plain = {"wait_s", "time_s", "batches", "steady_batches", "starved_batches", "count", "cores",
              "main_cores", "other_cores", "prefetch_factor", "in_order", "persistent", "loading"}
     names = {"ratio": "stall_ratio", "needed": "workers_needed", "starved": "starved"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`meson install` into a folder that is moved afterwards: launcher, library, drain and report find each
-other there, and nothing in the build folder is run."""
+"""After `meson install` into a folder that is then moved, launcher, library, drain and report find each
+other, and run nothing in the build folder."""
 import glob
 import json
 import os
@@ -22,7 +22,7 @@ sys.stdin.readline()
 
 
 def install():
-    """The folder of the prefix, moved."""
+    """Installs into a folder and moves it; returns its new path."""
     meson = shutil.which("meson")
     if not meson:
         t.skip("no meson")

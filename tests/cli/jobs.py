@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several jobs in a folder, and in the folders in it, are several rows; missing ranks are named."""
+"""Several jobs in a folder and in its folders are reported as a row each; missing ranks are named."""
 import json
 import os
 import shutil
@@ -26,7 +26,7 @@ def add(folder, name, late, **meta):
 
 
 def check_page(folder, jobs):
-    """A row and a verdict of each job, and no name is markup."""
+    """The page has a row and a verdict of each job, and no name becomes markup."""
     add(os.path.join(folder, "odd"), "o", [1, 1], job_id="<b onclick=1>", start=4 * 10**9)
     page = html_file.check_page(folder, "jobs", has_script=False)[0]
     rows = [[html_file.words_of(cell) for cell in row["inside"]] for row in page.all("tr")]
@@ -87,7 +87,7 @@ def check_several():
 
 
 def check_gate(folder):
-    """A job does not pass because ranks are missing, and fails by one that is there all the same."""
+    """A job with missing ranks does not pass the gate, but fails if one of its other ranks fails."""
     for limit, options, status in (("90%", [], 3), ("10%", [], 1), ("90%", ["--ranks", "4"], 0)):
         gate = t.report("gate", "--max-stall-ratio", limit, *options, folder)
         t.equal(gate.status, status, limit, options, gate.out, gate.err)
@@ -95,7 +95,7 @@ def check_gate(folder):
 
 
 def check_gate_idle(folder, idle):
-    """A rank without a loader stops the gate, until somebody says how many have one."""
+    """With a rank without loader the gate is inconclusive, unless --ranks says how many have one."""
     for options, status, words in (
             ([], 3, "of the 12 ranks"), (["--ranks", "5"], 3, "if this rank loads no data, say --ranks 4"),
             (["--ranks", "4"], 0, "pipe.db' is left out: it has no loader")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every key that --json prints is in the manual, with the type that it has."""
+"""The manual has every key that --json prints, with its type."""
 import json
 import os
 import re
@@ -18,7 +18,7 @@ TYPES = {"text": str, "integer": int, "seconds": (int, float), "number": (int, f
 
 
 def manual(page):
-    """The sections on JSON: {title: {key: (type, meaning)}}."""
+    """Returns the manual's sections on JSON: {title: {key: (type, meaning)}}."""
     with open(os.path.join(t.BUILD, "analyzer", "manual", page), encoding="utf-8") as file:
         text = file.read().replace("\\-", "-").replace("\\e", "\\")
     text = text.split("\n.SH JSON\n")[1].split("\n.SH ")[0]
@@ -31,7 +31,7 @@ def manual(page):
 
 
 def check_value(said, path, value, where):
-    """The value is of the type, and so is all that is in it."""
+    """Checks that a value, and all values in it, have the types in the manual."""
     if path.endswith(".NAME"):
         said = dict(said, **{path: ("object", "")})
     if path + "[]" in said:
@@ -55,7 +55,7 @@ def check_value(said, path, value, where):
 
 
 def is_open(said, path):
-    """Its keys are not ours: a query's columns, another document."""
+    """Returns whether a value's keys are not dlprof's own, as a query's columns or another document's."""
     return not any(key.startswith(path + ".") for key in said)
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file of JUnit's, held against what the schemas of Jenkins and Ant have in common."""
+"""Checks a JUnit file against what the schemas of Jenkins and Ant have in common."""
 import re
 import xml.etree.ElementTree
 
 import dlprof_test as t
 
-# Attributes and children, in order.
+# {element: (its attributes, its children in order)}
 
 
 JUNIT = {

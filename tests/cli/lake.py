@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`export --into` and `--csv`: rows of many jobs are what `fold` says of each, whatever they come
-from, and whoever is killed, writes twice or writes at once leaves whole jobs.
+"""`export --into` and `--csv` write for many jobs the numbers that `fold` gives for each, from runs or
+partials; and exporters that are killed, repeated or at work together leave only whole jobs.
 """
 import csv
 import io
@@ -31,7 +31,7 @@ def export(*arguments, **keywords):
 
 
 def make(folder, late, job, attempt=0, **meta):
-    """A job's folder, and partials of its ranks in pairs."""
+    """Makes a job; returns its folder, and partials of each two of its ranks."""
     path = rundb.job(os.path.join(folder, "{}-{}".format(job, attempt)), late, job_id=job,
                      attempt=str(attempt), world_size="8", **meta)
     out, parts = t.scratch(), []
@@ -61,7 +61,7 @@ def dictionaries(path, table):
 
 
 def check_numbers(folder, path):
-    """Every number that both have."""
+    """All numbers that the export and `fold` have in common are equal."""
     fleet = os.path.join(t.scratch(), "fleet.db")
     into(fleet, path)
     found = json.loads(t.report("fold", "--json", path).out)
@@ -96,7 +96,7 @@ def check_numbers(folder, path):
 
 
 def check_loads():
-    """Of a rank, what the report of its run says; of what it did not see, nothing."""
+    """A rank's row has the numbers of its run's report, and NULL for what the run did not observe."""
     for make_run in (rundb.lockstep, rundb.healthy):
         run = make_run(os.path.join(t.scratch(), "run.db"))
         part = run + ".part"
@@ -113,7 +113,7 @@ def check_loads():
 
 
 def check_sources(folder, path, parts):
-    """Runs, partials and both make the same rows; twice is once; others stay."""
+    """Runs, partials and both together make the same rows, also if repeated; rows of other jobs stay."""
     wanted = into(os.path.join(t.scratch(), "fleet.db"), path)
     t.check(all(wanted[table] for table in TABLES[:3]) and not wanted["batch"], "rows")
     runs = [os.path.join(path, "r{}.db".format(rank)) for rank in (0, 1)]
@@ -125,7 +125,7 @@ def check_sources(folder, path, parts):
             for one, other in zip(found[table], wanted[table]):
                 t.check(all(a == b or (isinstance(a, float) and abs(a - b) <= 1e-9 * max(1, abs(b)))
                             for a, b in zip(one, other)), words, one, other)
-    # Fewer of its ranks replace it, and all of them that again.
+    # Some of a job's ranks replace the job's rows, and all its ranks replace these again.
     t.equal([len(into(fleet, *words)["rank"]) for words in ([parts[0]], parts)], [2, len(parts) * 2])
 
 
@@ -210,7 +210,7 @@ def check_refusals(path, parts):
 
 
 def sum_of(sum_, data):
-    """The check of a partial's head and of what stands before its windows."""
+    """Returns the checksum of a partial's head and of all before its windows."""
     for word, in struct.iter_unpack("<Q", data):
         sum_ = (sum_ ^ word) * 0x9E3779B97F4A7C15 % 2 ** 64
         sum_ ^= sum_ >> 29
@@ -218,8 +218,8 @@ def sum_of(sum_, data):
 
 
 def check_damaged(parts):
-    """What is damaged is named and left out, whether a folder holds it or it was named; the rest is
-    exported, and the status says that something is missing."""
+    """A damaged file is named and left out, whether it lies in a folder or was an argument; the rest is
+    exported, and the status tells that something is missing."""
     folder, fleet = t.scratch(), os.path.join(t.scratch(), "fleet.db")
     for job in ("71", "72", "73"):
         rundb.job(os.path.join(folder, job), [1, 90, 1], job_id=job, attempt="0", world_size="3")
@@ -229,7 +229,7 @@ def check_damaged(parts):
             good = file.read()
         with open(path, "wb") as file:
             file.write(good[:size])
-    # Found only when its batches are read.
+    # This damage is found only when the batches are read.
     late = os.path.join(folder, "73", "r1.db")
     with sqlite3.connect(late) as database:
         root, = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 't_batch'").fetchone()
@@ -253,8 +253,8 @@ def check_damaged(parts):
 
 
 def check_hostile(parts):
-    """A partial whose check is right and whose content is not: refused by name, or rows without what
-    cannot be."""
+    """A partial with a right checksum and impossible content is refused by name, or makes rows without the
+    impossible values."""
     with open(parts[0], "rb") as file:
         good = file.read()
     texts = good.rindex(b"\0", 0, good.index(b"train.py")) + 1
@@ -287,7 +287,7 @@ def check_hostile(parts):
 
 
 def check_full_disk(path):
-    """A file that may not grow: the export fails, and what was there stays."""
+    """If the database may not grow the export fails, and leaves what the database had."""
     fleet = os.path.join(t.scratch(), "fleet.db")
     one, _ = make(t.scratch(), [1, 1], "5")
     wanted = into(fleet, one)
@@ -305,7 +305,7 @@ def check_full_disk(path):
 
 
 def check_kills(folder, path):
-    """Killed between and within jobs: each job is there whole, as it was or as it is to be."""
+    """After a kill between jobs or within one, each job is whole, in its old or its new state."""
     fleet = os.path.join(t.scratch(), "fleet.db")
     old = into(fleet, path)
     new = into(os.path.join(t.scratch(), "fleet.db"), "--with-batches", path)
@@ -348,7 +348,7 @@ def check_many_at_once(folder, path):
 
 
 def csv_rows(*arguments, status=0):
-    """What a reader of CSV makes of the files in the folder."""
+    """Returns the rows of all CSV files in the folder, by a reader of CSV."""
     folder, found = os.path.join(t.scratch(), "rows"), {}
     done = export(*arguments, "-o", folder)
     t.equal((done.status, done.out), (status, ""), arguments, done.err)
@@ -365,7 +365,7 @@ def as_csv(rows):
 
 
 def check_csv(folder, path):
-    """The same rows as CSV, of runs, of partials and of a database; again, they are replaced whole."""
+    """CSV has the same rows from runs, partials and a database; a second export replaces the files whole."""
     solo = rundb.lockstep(os.path.join(t.scratch(), "solo.db"), meta={
         "run_id": "it's\n" + ODD, "host": ODD, "owner": ODD, "dataset": ODD, "storage": "\\N",
         "revision": "\\."})
@@ -411,7 +411,7 @@ def check_redacted():
         nodes = [rank["node"] for rank in dictionaries(fleet, "rank")]
         t.equal((nodes[0], nodes[2], len(set(nodes))), (nodes[1], nodes[3], 2), "nodes")
         t.equal({rank[0] for rank in found["rank"]}, {row["job_id"]}, "joins")
-    # Its partial, of partials that have names, too; and the job is chosen by its own name.
+    # Also a redacted partial of partials with names; the job is chosen by its real name.
     for words in (["zebrajob"], ["zebrajob (0)"]):
         for source in (path, part):
             hidden = os.path.join(t.scratch(), "hidden.part")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dlprof run`: is as the command would be alone, sets what has to be set and nothing else, says what
-cannot work."""
+"""`dlprof run` behaves as the command alone, sets only the variables that it must, and says what cannot
+work."""
 import os
 import shlex
 import shutil
@@ -25,7 +25,7 @@ def dlprof(*arguments, cwd=None, **changes):
 
 
 def refused(status, words, *arguments, **keywords):
-    """One line on standard error that says it, and nothing was run."""
+    """Checks for one line with these words on standard error, and that nothing was run."""
     result = dlprof(*arguments, **keywords)
     t.equal(result.status, status, arguments, result.err)
     t.equal(result.out, "", arguments)
@@ -43,7 +43,7 @@ def check_status():
         t.equal((done.status, done.err), (-number, ""), "signal", number)
     done = dlprof("run", "-q", "echo", "--quiet", "-o", "--", "x")
     t.equal(done.out, "--quiet -o -- x\n", "the command's own options", done.err)
-    # As git's: options before the verb are ours, those behind the command are not.
+    # As with git, options before the verb are dlprof's, and options behind the command are the command's.
     for before in (["-q"], ["--quiet", "--always"], ["-q", "run", "-q"]):
         verb = [] if "run" in before else ["run"]
         done = dlprof(*before, *verb, "echo", "--csv", "-o", "run", "--", "x")
@@ -93,7 +93,7 @@ def environment_of(*options, **changes):
     t.equal(done.status, 0, options, done.err)
     found = dict(line.split("=", 1) for line in done.out.splitlines() if "=" in line)
     before = t.environment(preload=False, **changes)
-    ours = ("_", "SHLVL", "DLPROF_RUNS")  # the last: the list for the report, see run_report.py
+    ours = ("_", "SHLVL", "DLPROF_RUNS")  # DLPROF_RUNS is the list for the report: see run_report.py
     return {k: v for k, v in found.items() if before.get(k) != v and k not in ours}
 
 
@@ -102,7 +102,7 @@ def check_environment(folder):
     if injects():
         expected["CUDA_INJECTION64_PATH"] = t.SHIM
     t.equal(environment_of(), expected, "environment")
-    # Not preloaded while nothing stands there: ld.so says so, and that is all.
+    # ld.so only says that it cannot preload libraries that do not exist.
     other, asan = "/nonexistent/other.so", "/nonexistent/libasan.so.8"
     for before, after in ((other, t.SHIM + ":" + other), (t.SHIM, t.SHIM),
                           (other + " " + asan, asan + ":" + t.SHIM + ":" + other),
@@ -137,7 +137,7 @@ def build(folder, name, text, *arguments, compiler="cc"):
 
 
 def check_injection(folder):
-    """CUDA is told of the library only if that has what CUDA will look for, and never twice."""
+    """CUDA's variable names the library only if that exports what CUDA looks for, and not if it is set."""
     library = build(folder, "inject.so", "int InitializeInjection(void) { return 1; }", "-shared",
                     "-fPIC")
     if not library:
@@ -150,7 +150,7 @@ def check_injection(folder):
 
 
 def check_other_profilers(folder):
-    """CUDA's variable does not name us in NVIDIA's profilers and MPI's helpers; another's name stays."""
+    """CUDA's variable does not name dlprof in NVIDIA's profilers and MPI's helpers; another value of it stays."""
     for name in "ncu", "nsys", "orted", "else":
         path = shutil.copy("/usr/bin/env", os.path.join(folder, name))
         for taken in None, "/x":
@@ -159,14 +159,14 @@ def check_other_profilers(folder):
                 found = [line for line in done.out.splitlines() if line.startswith("CUDA_INJECTION64_PATH=")]
                 wanted = taken or (t.SHIM if name == "else" and injects() else None)
                 t.equal((done.status, found), (0, ["CUDA_INJECTION64_PATH=" + wanted] if wanted else []), name, taken, argv)
-    # What ncu starts has variables of its own, by any name.
+    # Programs that ncu starts, whatever their name, have its variables.
     for mark in "NV_TPS_LAUNCH_TOKEN", "NV_NSIGHT_INJECTION_PORT_BASE", "NV_OTHER":
         done = t.run(["env"], env=t.environment(preload=True, CUDA_INJECTION64_PATH=None, **{mark: "1"}))
         t.equal("CUDA_INJECTION64_PATH" in done.out, mark == "NV_OTHER" and injects(), mark)
 
 
 def check_targets(folder):
-    """What cannot be preloaded runs all the same, and one line says that nothing is recorded."""
+    """A program that cannot be preloaded runs all the same, and one line says that nothing is recorded."""
     hello = "#include <stdio.h>\nint main(void) { puts(\"ran\"); return 3; }"
     secure = build(folder, "secure", hello)
     if secure:

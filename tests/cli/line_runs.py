@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs with samples of lines of code, a kind each: what leads, and the cause that it belongs to."""
+"""Runs with samples of lines of code, each of another kind: which line leads, and for which cause."""
 import rundb
 
 MS = rundb.MS
@@ -19,7 +19,7 @@ META = {"command": "python3 train.py --epochs 3", "lines": "observed"}
 
 
 def loads(count=1000, number=1, role="worker"):
-    """What case 22 does: tensors are made of lists in collate."""
+    """A run whose collate makes tensors of lists, as in case 22."""
     tail = [NEXT, MAIN] if role == "main" else []
     return [(role, number, "load", [TENSOR, COLLATE, FETCH] + tail, count * 8 // 10),
             (role, number, "load", [(TRAIN, "Pics.__getitem__", 22), FETCH] + tail, count // 10),
@@ -47,7 +47,7 @@ def alone(path):
 
 
 def delivery(path):
-    """A sampler of Python in the training's process."""
+    """A run whose sampler, in Python, takes time in the training's process."""
     sampler = (("/home/me/proj/data/sampler.py"), "Balanced.__iter__.<locals>.<listcomp>", 27)
     return rundb.build(path, [rundb.loader(rundb.simulate(400, 4, 20, 10, delivery_ms=6), workers=4)],
                        lines=waits(400, "receiving", RECV) + steps() +
@@ -55,7 +55,7 @@ def delivery(path):
 
 
 def held(path):
-    """Another thread computes in Python."""
+    """A run in which another thread computes in Python."""
     return rundb.build(path, [rundb.loader(rundb.simulate(400, 4, 20, 10, delivery_ms=6), workers=4)],
                        lines=waits(400, "receiving", RECV) + steps() +
                        [("thread", 1, "receiving", [(TRAIN, "metrics", 15)], 376),
@@ -68,7 +68,7 @@ def fast(path):
 
 
 def pauses(path, save=("/home/me/proj/saving.py", "save", 88), share=0.33):
-    """Every 20th step saves."""
+    """A run that saves in every 20th step."""
     batches = rundb.simulate(400, 4, 20, lambda i: 100 if i % 20 == 19 else 10)
     return rundb.build(path, [rundb.loader(batches, workers=4)],
                        lines=[("main", 1, "step", [BACKWARD, STEP], int(1000 * (1 - share))),
@@ -87,7 +87,7 @@ def refused(path):
 
 
 def many(path):
-    """Files of one name, more lines than are shown, lines that are too short, a library's first."""
+    """A run with two files of one name, more lines than are shown, lines too short to show, a library's first."""
     files = ["/home/me/proj/{}/data/read.py".format(name) for name in "ab"]
     stacks = [("worker", 1, "load", [(TORCH + "nn/module.py", "call", 9)], 300)]
     stacks += [("worker", 1, "load", [(files[i % 2], "f{}".format(i), i), FETCH], 60 - i)
@@ -98,14 +98,14 @@ def many(path):
 
 
 def spread(path):
-    """A loop over pixels in Python: no line of it leads."""
+    """A run with a loop over pixels in Python, of which no line leads."""
     loop = [("worker", 1, "load", [(TRAIN, "augment", 70 + i), FETCH], 210 - i) for i in range(4)]
     return rundb.build(path, [rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)],
                        lines=loop + loads(150) + waits(), meta=META)
 
 
 def crowded(path):
-    """As much as a screen can have to say, and a line with names that are long."""
+    """A run with as much as a screen can have to say, and a line with long names."""
     loads = [dict(batch, cpu_ns=batch["load_ns"])
              for batch in rundb.simulate(400, 4, 100, 13, delivery_ms=1, jitter=0.6)]
     later = [dict(batch, begin_ns=batch["begin_ns"] + 20000 * MS,

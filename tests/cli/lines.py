@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says of lines of code: which lead, how sure that is, and nothing where little is known."""
+"""A report names the lines of code that take most, says how sure that is, and names none with few samples."""
 import html
 import json
 import os
@@ -14,7 +14,7 @@ import dlprof_test as t
 import forms
 import line_runs
 
-# Of each run, what -v says in "In your code", and what it does not.
+# {run: (words that -v has in "In your code", words that it has not)}
 SAYS = {
     "capacity": (("the loads, by 1,000 samples", "80 % ± 3 collate, train.py:12 in torch/_tensor.py:1295 "
                   "Tensor.__torch_function__", "10 % ± 3 Pics.__getitem__, train.py:22",
@@ -37,7 +37,7 @@ SAYS = {
              ("f6", "seldom")),
 }
 
-# ... and which line the screen names.
+# {run: the line that the screen names}
 NAMES = {
     "capacity": "collate, train.py:12, takes 80 % (± 3) of a load",
     "alone": "collate, train.py:12, takes 80 % (± 3) of a load",
@@ -53,7 +53,7 @@ NAMES = {
 
 
 def section(text):
-    """What stands between "In your code" and the waits over time."""
+    """Returns the text from "In your code" up to the waits over time."""
     found = re.search(r"\n  In your code.*?(?=\n  Waits over time)", text, re.S)
     return forms.flat(found.group(0)) if found else ""
 
@@ -73,7 +73,7 @@ def check_section(folder):
 
 
 def line_of(text):
-    """What the screen says of a line; None: nothing."""
+    """Returns the screen's words on a line; None: it has none."""
     found = re.search(r"\n  Line   (.*?)(?=\n\n|\n  [A-Z])", text, re.S)
     return forms.flat(found.group(1)) if found else None
 
@@ -91,8 +91,8 @@ def check_names(folder):
 
 
 def check_not_named(folder):
-    """Samples are of the whole run; a line of all steps is not what the training pauses for; nobody
-    knows whose the waits are."""
+    """Samples are of the whole run: a part of the run has none. A line of all steps is no cause of pauses, nor
+    are lines named where it is not known whose the waits are."""
     path = line_runs.capacity(os.path.join(folder, "part.db"))
     for part in (["--epoch", "0"], ["--batches", "20:300"]):
         t.equal(line_of(forms.run(path, *part)), None, part)
@@ -130,7 +130,7 @@ def check_crowded(folder):
 
 
 def check_order(folder):
-    """The user's own lines come before a library's, and the longest first."""
+    """The user's own lines come before a library's lines, and those with the most time first."""
     text = section(forms.run(line_runs.capacity(os.path.join(folder, "order.db")), "-v"))
     places = [text.find(words) for words in ("collate, ", "Pics.__getitem__, ", "open, ")]
     t.check(-1 not in places and places == sorted(places), "order", text)
@@ -139,7 +139,7 @@ def check_order(folder):
 
 
 def check_nothing(folder):
-    """Where nothing is known of lines, nothing is said."""
+    """Without samples of lines the report does not mention lines."""
     path = line_runs.rundb.lockstep(os.path.join(folder, "nothing.db"))
     t.check("your code" not in forms.run(path, "-v"), "nothing is known")
 
@@ -155,19 +155,19 @@ LOOP = (line_runs.TORCH + "utils/data/_utils/worker.py", "_worker_loop", 275)
 RECV = ("/usr/lib/python3.11/ssl.py", "SSLSocket.recv", 1263)
 FETCH = ("/home/me/proj/s3client.py", "S3.fetch", 88)
 GAP_S = 41 * 60
-# pid, role, worker, frames, for how many s it has been there, when it was seen.
+# pid, role, worker, frames, seconds for which it has been there, seconds since it was seen
 DOING = ((910, "worker", 3, [RECV, FETCH, LOOP], GAP_S, 0),
-         (911, "worker", 4, [line_runs.SELECT, QUEUE, LOOP], GAP_S, 0),  # has nothing to do
+         (911, "worker", 4, [line_runs.SELECT, QUEUE, LOOP], GAP_S, 0),  # waits for a task
          (912, "worker", 5, [line_runs.SELECT, QUEUE], GAP_S, 0),
-         (913, "worker", 6, [QUEUE, FETCH, LOOP], 15, 0),  # its own queue
+         (913, "worker", 6, [QUEUE, FETCH, LOOP], 15, 0),  # waits in a queue of the program's
          (914, "worker", 7, [FETCH], 9, 0),
-         (915, "worker", 8, [FETCH], GAP_S, 60),  # is gone
+         (915, "worker", 8, [FETCH], GAP_S, 60),  # has ended
          (916, "main", None, [RECV, FETCH], GAP_S, 0),  # batches came meanwhile
          (917, "worker", 9, [], GAP_S, 0))
 
 
 def add_doing(path, base_ns):
-    """Where processes are, in the database of a run that records or is over."""
+    """Stores where processes are, in the database of a run that records or is over."""
     database = sqlite3.connect(path, timeout=30)
     ids = {}
     for _, _, _, frames, _, _ in DOING:
@@ -186,7 +186,7 @@ def add_doing(path, base_ns):
 
 
 def check_stuck(folder):
-    """A process that does not go on is told of while the run records, and not when it is over."""
+    """The report names a process that does not go on while the run records, and not when it is over."""
     path = os.path.join(folder, "live.db")
     demo = subprocess.Popen([t.DLPROF, "demo", "slow_worker", "-q", "--json", "-o", path],
                             env=t.environment(preload=False), stdout=subprocess.DEVNULL)

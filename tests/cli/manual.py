@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Help, manual pages and completions say the same of the same options, and are what tools accept."""
+"""Help, manual pages and completions agree on all options, and man, bash, zsh and fish accept them."""
 import json
 import os
 import re
@@ -12,7 +12,7 @@ import dlprof_test as t
 
 FOLDER = os.path.join(t.BUILD, "analyzer", "manual")
 PROGRAMS = ("dlprof", "dlprof-report")
-EMPTY = t.scratch()  # to complete in: what lies in a folder is offered, too
+EMPTY = t.scratch()  # folder for the completions, which would offer its files too
 PAGES = ("dlprof.1", "dlprof-report.1", "dlprof.7")
 BASH = """
 . "$1"
@@ -34,7 +34,7 @@ def output(*argv, cwd=None, **keywords):
 
 
 def helps(program):
-    """Of the program and of each verb: {option: its text}, {verb: {options}}."""
+    """Returns a program's options and those of each verb: {option: its text}, {verb: {options}}."""
     path = os.path.join(t.BUILD, "analyzer", program)
     top = output(path, "--help").out
     verbs = [v for v in re.findall(r"^  ([a-z]+) {2,}\S", top, re.MULTILINE)]
@@ -49,7 +49,7 @@ def helps(program):
 
 
 def plain(page):
-    """A manual page as text without troff."""
+    """Returns a manual page as text, without troff's marks."""
     text = re.sub(r"\\f[BIR]", "", read(FOLDER, page)).replace("\\-", "-").replace("\\e", "\\")
     return re.sub(r"\s+", " ", text.replace("\n", " "))
 
@@ -86,7 +86,7 @@ def check_explanations():
 
 
 def check_levels():
-    """Each level of DLPROF_CUDA and DLPROF_DETAIL is in the page and, where README has a table, there."""
+    """The manual has each level of DLPROF_CUDA and DLPROF_DETAIL, and so has README where it has a table."""
     page = plain("dlprof.7")
     of_cuda = read(t.ROOT, "include/dlprof/levels.h").split("#define DLPROF_CUDA_LEVELS")[1].split("\n\n")[0]
     names = re.findall(r'\(\w+, "(\w+)", "', of_cuda)
@@ -150,7 +150,7 @@ def check_bash(verbs):
     t.say("bash: passed")
 
 
-# What zsh's own functions are asked for; it leaves out what does not begin as the word does.
+# Prints what zsh's own functions offer; zsh leaves out what does not begin like the word.
 ZSH = """
 autoload -U +X bashcompinit && bashcompinit
 compdef() {{ }}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where no run is named, the newest of the folder is meant, and which that is is said."""
+"""If no run is named, verbs take the newest run of the folder, and say which one that is."""
 import json
 import os
 import sqlite3
@@ -26,7 +26,7 @@ def main():
     make(folder, "old.db", 1000)
     make(folder, "new.db", 3000)
     make(folder, "middle.db", 2000)
-    # Newer, and no runs.
+    # Newer files that are no runs.
     sqlite3.connect(os.path.join(folder, "bookmarks.db")).execute("CREATE TABLE bookmarks (a)")
     make(folder, "dlprof.backup", 4000)
     os.mkdir(os.path.join(folder, "folder.db"))
@@ -37,7 +37,7 @@ def main():
     for verb in (["batches", "--csv"], ["top"]):
         found = report(folder, *verb)
         t.equal((found.status, found.err), (0, "dlprof-report: the newest run here: new.db\n"), verb)
-    # What it records now is in the log beside it.
+    # A run that records now has its newest batches in the log beside it.
     log = os.path.join(folder, "old.db-wal")
     open(log, "w").close()
     t.check("old.db" in report(folder).err, "the one that is being written")

@@ -30,7 +30,7 @@ def build(path, batches, workers, totals=(), cpus=8):
 
 
 def locked(path):
-    """Loads wait for a lock in half of their time."""
+    """A run whose loads wait for a lock half of their time."""
     batches = rundb.simulate(300, 4, 200, 20)
     for batch in batches:
         batch.update(blocked_ns=batch["load_ns"] // 2, cpu_ns=batch["load_ns"] // 10)

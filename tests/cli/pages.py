@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that the tests of the HTML report draw: of every kind, hostile ones, ones with secrets."""
+"""Runs of which the tests of the HTML report make pages: of every kind, hostile ones, ones with secrets."""
 import os
 import random
 import sqlite3
@@ -18,7 +18,7 @@ def lockstep(path, **keywords):
 
 
 def uneven(path):
-    """Loads that differ, and a slow worker, so that workers have factors."""
+    """A run with loads of varying length and a slow worker, so that workers have factors."""
     batches = rundb.simulate(900, 4, 60, 18, jitter=0.4, slow={2: 1.9})
     return rundb.build(path, [rundb.loader(batches, workers=4)])
 
@@ -34,7 +34,7 @@ GAPS = ("data", "h2d", "sync", "host", "other")
 
 
 def gap_rows(batches):
-    """What the GPU was idle for in each step but every fiftieth: all of its time is accounted for."""
+    """Returns rows of t_gpu_step that account for all of the GPU's time, for all steps but every fiftieth."""
     rows = []
     for i, batch in enumerate(batches):
         if i % 50 == 49:
@@ -76,7 +76,7 @@ def gpu(path):
 
 
 def gpu_host(path):
-    """Only what the host saw of a GPU."""
+    """A run that only has what the host saw of a GPU."""
     rundb.build(path, [rundb.loader(rundb.simulate(300, 4, 60, 10), workers=4)],
                 meta={"cuda_mode": "cudart", "cuda_reason": "CUPTI is in use"})
     database = sqlite3.connect(path)
@@ -89,7 +89,7 @@ def gpu_host(path):
 
 
 def gpu_import(path):
-    """A log that knows when the GPU was idle, and not why."""
+    """An imported log that has when the GPU was idle, but not why."""
     rows = ["{},{},10,{},{}".format(i, 9 if i % 4 == 0 else 0.1, 3 if i % 4 == 0 else 0, 8)
             for i in range(1000)]
     return import_rows(path, "batch,wait_ms,compute_ms,gpu_idle_ms,gpu_busy_ms", rows, "workers=4")
@@ -109,7 +109,7 @@ def many_workers(path):
 
 
 def blind(path):
-    """Neither the workers nor their loads were seen."""
+    """A run without known workers or loads."""
     batches = rundb.simulate(300, 4, 60, 10, known=False)
     for batch in batches:
         for key in ("worker_id", "load_begin_ns", "load_ns", "collate_ns", "cpu_ns", "read_ns"):
@@ -130,13 +130,13 @@ def import_rows(path, heading, rows, *meta):
 
 
 def steps(path):
-    """A log of step times."""
+    """An imported log of step times only."""
     return import_rows(path, "batch,ms", ["{},{}".format(i, 900 if i % 10 == 3 else 100 + i % 7)
                                           for i in range(400)])
 
 
 def long_run(path, count):
-    """A stall every eight, and one that is longest of all."""
+    """A run with a stall in every eighth batch, and one stall longer than all others."""
     rows = []
     for i in range(count):
         wait = 9000 if i == 77777 else 270 + i % 11 if i % 8 == 3 else 0.5
@@ -164,7 +164,7 @@ RUNS = {
 
 
 def add_inside(path, text):
-    """Steps, decoders, samples, files, folders, slow calls, whose names are text(what)."""
+    """Adds steps, decoders, samples, files, folders and slow calls to a run, with names from text(what)."""
     database = sqlite3.connect(path)
     chance = random.Random(3)
 
@@ -209,7 +209,7 @@ def hostile(path):
 
 
 def secret(path):
-    """SECRET in every path, in the command, in the name of the host, in what quotes them."""
+    """A run with SECRET in every path, in the command, in the host's name, and in texts that quote them."""
     rundb.build(path, [rundb.loader(rundb.simulate(98, 7, 200, 10), workers=7)],
                 meta={"command": "python3 SECRET.py --data '/mnt/my SECRET'", "host": "SECREThost",
                       "run_id": "SECREThost-42-17f",

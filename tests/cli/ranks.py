@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several runs, or a folder of them: the ranks of one job, and the one that holds up the others."""
+"""Several runs, or a folder of runs, are reported as ranks of one job, with the rank that delays the others."""
 import json
 import os
 import sys
@@ -56,7 +56,7 @@ def check_culprit():
         wide = show(folder, COLUMNS=str(width)).out
         t.check(max(map(len, wide.splitlines())) <= width, "wider than", width, wide)
     t.check(show("--ascii", folder).out.isascii(), "--ascii")
-    # One of them.
+    # The report of one rank.
     one = load("--rank", "2", folder)
     t.equal((one["ranks"][0]["rank"], one["run"]["path"]), (2, os.path.join(folder, "r2.db")))
     t.equal(load(*files, "--rank", "0")["ranks"][0]["rank"], 0)
@@ -85,12 +85,12 @@ def check_shapes():
 
 
 def check_words():
-    """What is said where no rank is to blame."""
+    """Where no rank is to blame the report says so."""
     loads = rundb.loader(rundb.simulate(8, 1, 1, 1), pid=43)
     for waits, keywords, words, others in (
             ([90, 90, 90, 90], {}, "No single rank is to blame: look at what they share",
              ("One rank", "Rank 0 loads")),
-            # The loaders of the others are as slow: 125 ms a batch.
+            # The other ranks' loaders are as slow: 125 ms a batch.
             ([1, 1, 90, 1], {"load_ms": 250}, "One rank waits longest in 98 % of the lost time, "
              "but if its batches came at once, the others would wait for theirs: look at what they "
              "share", ("No single rank", "Rank 0 loads")),
@@ -102,7 +102,7 @@ def check_words():
 
 
 def check_groups():
-    """Groups that never meet are told apart, and the one that loses time is said."""
+    """Groups of ranks that never meet are told apart, and the group is named that loses time."""
     folder = rundb.groups(t.scratch(), [[1, 1, 1, 1], [1, 1, 1, 90]])
     found = load(folder)
     t.equal([(group["ranks"], group["culprits"]) for group in found["job"]["groups"]],
@@ -116,7 +116,7 @@ def check_groups():
                   "Rank 7 (node3) waits for data in 98 % of the lost time", "7*"):
         t.check(words in text, "missing:", words, text)
     t.equal(load(job([1, 1, 90, 1]))["job"]["groups"], [], "all meet")
-    # A culprit stays one, whatever is found of the groups that are judged later.
+    # A culprit stays one, whatever is found in groups that are judged later.
     folder = rundb.groups(t.scratch(), [[1, 1, 1, 90], [1, 1, 1, 1]])
     found = load(folder)["job"]
     t.equal((found["culprit"], found["culprits"], [group["culprits"] for group in found["groups"]]),
@@ -125,7 +125,7 @@ def check_groups():
 
 
 def check_two():
-    """Two that are equally bad are named together, with what mending both would bring."""
+    """Two equally bad ranks are named together, with the gain of mending both."""
     folder = job([1, 1, 90, 90, 1, 1, 1, 1])
     found = load(folder)
     t.equal((found["job"]["culprit"], found["job"]["culprits"]), (None, [2, 3]))
@@ -152,7 +152,7 @@ def check_clocks():
 
 
 def check_folder():
-    """What else lies in a folder is named and skipped; later runs of a rank count."""
+    """Other files in a folder are named and skipped; of several runs of a rank the latest counts."""
     folder = job([1, 90])
     rundb.rank(os.path.join(folder, "again.db"), 1, [90, 1], start=10**9)
     for name, content in (("notes.txt", b"hello\n"), ("empty.db", b""), ("r9.db-journal", b"x"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a rank costs to read, in calls that are journeys on a network file system: at 0.5 ms each, 15 ms
-at most, without a lock. And a file that somebody writes is read with its log, not as it lies there."""
+"""To read a rank takes few calls that go to the server of a network file system: 15 ms at most with 0.5 ms
+each, and no lock. A file that is being written is read with its log."""
 import json
 import os
 import re
@@ -23,7 +23,7 @@ def count_calls(folder):
     log = os.path.join(t.scratch(), "log")
     subprocess.run(["strace", "-y", "-e", "trace=" + CALLS, "-o", log, t.REPORT, "--json", folder],
                    stdout=subprocess.DEVNULL, env=t.environment(preload=False))
-    # Not what is of an open file and costs nothing: fstat, settings of the descriptor.
+    # Leaves out calls on an open file that cost nothing: fstat, settings of the descriptor.
     lines = [line for line in open(log) if folder + "/" in line
              and not re.search(r'newfstatat\(\d|F_GETFD|F_SETFD|F_GETFL', line)]
     return lines, [line for line in lines if "F_SETLK" in line or "F_OFD_SETLK" in line]
@@ -38,7 +38,7 @@ def main():
     t.check(lines, "strace saw nothing")
     t.check(len(lines) <= MOST * RANKS, len(lines), "calls for", RANKS, "ranks", "".join(lines[:60]))
     t.equal(locks, [], "locks")
-    # One more batch, which is only in the log of who still has it open.
+    # One more batch, which is only in the log, since the writer still has the file open.
     path = os.path.join(folder, "r0.db")
     writer = sqlite3.connect(path)
     writer.execute("PRAGMA journal_mode = WAL")

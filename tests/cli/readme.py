@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report in README.md is what dlprof-report says of a real training.
+"""The report in README.md is dlprof-report's output for a real training.
 
 usage: readme.py [--update | --record RUN.db]
 quickstart.dump is the database that examples/quickstart.sh left, as text. --update writes README.md's

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--redact, of every verb and form that the program has: no name of a file, folder, host, user, job
-or command line comes out, and every number does."""
+"""With --redact no verb and no form prints a name of a file, folder, host, user, job or command line, but
+all numbers are there."""
 import csv
 import io
 import json
@@ -15,7 +15,7 @@ import dlprof_test as t
 import pages
 import rundb
 
-TELL = "zebra"  # part of every name that must not come out
+TELL = "zebra"  # part of every name that must not be printed
 HOST = "zebrahost"
 HOME = "/home/zebrauser/zebra folder"
 LIMITS = "--limit stall.ratio<=1%\n"
@@ -23,7 +23,7 @@ FORMS = ("text", "github", "json", "junit", "markdown")
 
 
 def make(path, number=0, **meta):
-    """A run with names in all places that have one, of a job of two ranks."""
+    """Makes a rank of a job of two, with names in all places that can have one."""
     batches = pages.with_gpu(rundb.simulate(330, 4, 60, 10, seed=7 + number))
     gaps = pages.gap_rows(batches)
     rundb.build(path, [rundb.loader(batches, workers=4, kind="mine.MyLoader",
@@ -113,7 +113,7 @@ def show(name, *arguments, status=(0, 1, 3), **changes):
 
 
 def numbers(value):
-    """The same without what strings say."""
+    """Returns a JSON value with empty strings instead of its texts."""
     if isinstance(value, dict):
         return {key: numbers(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -122,7 +122,7 @@ def numbers(value):
 
 
 def check_plain(job, verb):
-    """Text and each form that is a flag, of one run and of the job, shown and in a file."""
+    """Tries text and each form that is a flag, for a run and for the job, on standard output and in a file."""
     has = report(*verb, "--help").out
     forms = [[]] + [[form] for form in ("--json", "--csv", "--verbose", "--markdown") if form + " " in has]
     for form in forms:
@@ -191,7 +191,7 @@ def check_gate(job):
                 name = "gate {} {} {}".format(limit[0], form, len(runs))
                 done = report("gate", *runs, *limit, "--why", "--redact", "--format",
                               "{}={}".format(form, out) if form != "text" else form)
-                if done.status == 2 and form in ("github", "json"):  # not of a file
+                if done.status == 2 and form in ("github", "json"):  # these forms write no file
                     done = report("gate", *runs, *limit, "--redact", "--format", form)
                 t.check(done.status in (0, 1, 3), name, "status", done.status, done.err)
                 t.equal(leaks(done.out), [], name)
@@ -214,7 +214,7 @@ def check_gate(job):
 
 
 def check_sql(job):
-    """Of a database with names, and of one that was made without."""
+    """Tries a database with names, and one that was exported without names."""
     for made in ([], ["--redact"]):
         fleet = os.path.join(job.folder, "zebra-fleet{}.sqlite".format(len(made)))
         t.equal(report("export", "--into", fleet, *job.runs, *made).status, 0, made)
@@ -245,12 +245,12 @@ CHECKS = {
     "export": check_export,
     "sql": check_sql,
     "gate": check_gate,
-    "import": lambda job: None,  # makes a run, and shows none
+    "import": lambda job: None,  # makes a run, and prints none
 }
 
 
 def check_planted(job):
-    """Without --redact they do come out, or this test would show nothing."""
+    """Without --redact the names are printed: else this test would prove nothing."""
     for verb in ([], ["--json"], ["html"], ["trace"], ["export", "--view", "mark"],
                  ["export", "--view", "loader"]):
         t.check(leaks(report(*verb, job.runs[0]).out), verb, "names nothing")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Remedies that are given by what a run did in vain: each where that was observed, and only there."""
+"""Each remedy against useless work of a run is given where that work was observed, and only there."""
 import json
 import os
 import sqlite3
@@ -56,7 +56,7 @@ def build(path, batch_bytes, decode=0.0, pixels=0, images=0, asked=0.0, peer="",
 
 
 def check(name, path, wanted, words="", unwanted=()):
-    """The first step, what is said of it, and steps that are not among the others."""
+    """Checks the first step of advice, words in it, and that other steps are not given."""
     found = t.report("--json", path)
     advice = json.loads(found.out)["advice"]
     ids = [step["id"] for step in advice]
@@ -68,7 +68,7 @@ def check(name, path, wanted, words="", unwanted=()):
 
 
 def check_pixels(folder):
-    """1600x1200 JPEGs for 224 pixels: of a load 36 % is decoding, and more may go with it."""
+    """JPEGs of 1600x1200 for 224 pixels: decoding takes 36 % of a load; smaller files save more than that."""
     size = SAMPLES * 224 * 224 * 3
     large = dict(decode=0.36, pixels=1600 * 1200, images=1)
     step = check("pixels", build(os.path.join(folder, "pixels.db"), size, **large), "decode_bound",
@@ -79,7 +79,7 @@ def check_pixels(folder):
 
 
 def check_media(folder):
-    """What is said of audio and video is not what is said of images."""
+    """The advice for audio and video differs from that for images."""
     audio, video = ("libsndfile", "audio", 0), ("libavcodec", "video", 512)
     size, frames = SAMPLES * 224 * 224 * 3, dict(images=40, pixels=224 * 224 * 40)
     for name, decoder, again, wanted, words, never in (
@@ -99,7 +99,7 @@ def check_media(folder):
 
 
 def check_database(folder):
-    """Scanned tables need an index, and less work goes before what other programs take."""
+    """Tables that are scanned need an index; less work is advised before cores that other programs use."""
     for name, file, words in (("table", "/data/train.sqlite", "EXPLAIN QUERY PLAN"), ("chunks", "/data/train.h5", "Chunk HDF5")):
         for others in (0, 1):
             path = build(os.path.join(folder, name + str(others)), 48000, again=2700, file=file, others=others)
@@ -125,7 +125,7 @@ def check_split(folder):
 
 
 def check_drawn(folder):
-    """Of seven images the batch has one; a sample that needs seven has as many in each batch."""
+    """Samples decode seven images for one in the batch; samples that need all seven have them in the batch."""
     drawn = dict(decode=0.6, pixels=7 * 256 * 256, images=7)
     size = SAMPLES * 256 * 256 * 3
     path = os.path.join(folder, "drawn.db")
@@ -143,7 +143,7 @@ def check_drawn(folder):
 
 
 def check_firsts(folder):
-    """What the first loads of each epoch do, that open no file, is no import."""
+    """First loads of an epoch that are slow but open no file do not import modules."""
     path = os.path.join(folder, "firsts.db")
     words = "if it fills a shuffle buffer, make that smaller"
     for opens in range(2):
@@ -174,7 +174,7 @@ def check_manager(folder):
 
 
 def check_bytes(folder):
-    """Receiving large batches is named, though the workers would hold the training up next."""
+    """Receiving large batches is named, although without it the workers would limit the training."""
     path = os.path.join(folder, "bytes.db")
     large = dict(load_ms=88, delivery_ms=25)
     step = check("bytes", build(path, 38535424, **large), "send_less", "A batch has 38.5 MB. Send uint8")
@@ -183,7 +183,7 @@ def check_bytes(folder):
 
 
 def check_made_again(folder):
-    """A loader for each epoch: persistent_workers=True is set, and does not help."""
+    """The program makes a loader for each epoch, so that persistent_workers=True does not help."""
     path, setup_ns = os.path.join(folder, "again.db"), 400 * rundb.MS
     for starts in (1, 8):
         batches = rundb.simulate(20, 2, 30, 20, epochs=8)
@@ -204,7 +204,7 @@ def check_made_again(folder):
 
 
 def check_anew(folder):
-    """An iterator for each batch: to keep its workers is not what is to be done."""
+    """The program makes an iterator for each batch, so that the advice is not to keep workers."""
     path = os.path.join(folder, "anew.db")
     rundb.build(path, [rundb.loader(rundb.simulate(1, 2, 60, 20, epochs=160), workers=2)])
     check("anew", path, "persistent_workers", "1. Make the iterator once, before the loop", ["cheaper_starts"])

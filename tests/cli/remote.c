@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* remote.c - to be preloaded: every folder is on a file system of another machine, on 9p. */
+/* remote.c - a preload by which every folder seems to lie on a remote file system, 9p. */
 #include <string.h>
 #include <sys/vfs.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dlprof-report prints: the text at every width, JSON, the rows, and options."""
+"""Tests dlprof-report's output: the text at every width, JSON, the rows, and options."""
 import csv
 import io
 import json
@@ -54,7 +54,7 @@ def check_width(text, width, what):
 
 def check_lockstep(folder):
     rundb.lockstep(os.path.join(folder, "lockstep.db"))
-    path = "lockstep.db"  # beside a longer one the head has no room for more
+    path = "lockstep.db"  # a short name, beside which the head has room for all else
     result = report(path, cwd=folder, **UTF8)
     t.equal((result.status, result.err), (0, ""), "lockstep")
     check_width(result.out, 80, "lockstep")
@@ -76,7 +76,7 @@ def check_lockstep(folder):
 
 
 def check_whole(folder):
-    """-v is the screen, and behind it all else there is to say."""
+    """-v prints the screen, and then everything else."""
     path = rundb.lockstep(os.path.join(folder, "whole.db"))
     screen, whole = report(path, **UTF8).out, report("-v", path, **UTF8).out
     t.equal(whole[:len(screen)], screen, "the screen comes first")
@@ -116,7 +116,7 @@ def check_forms(folder):
 
 
 def on_terminal(arguments, **changes):
-    """What it prints when standard output is a terminal."""
+    """Returns what dlprof-report prints to a terminal."""
     main, side = pty.openpty()
     env = dict(t.environment(preload=False, **changes))
     process = subprocess.Popen([t.REPORT] + arguments, env=env, stdin=subprocess.DEVNULL,
@@ -196,7 +196,7 @@ def check_json(folder):
 
 
 def check_rows(folder):
-    """The rows agree with the views, which are the promise."""
+    """The rows of `batches` agree with the database's views, which are documented."""
     batches = rundb.simulate(60, 3, 40, 10, epochs=2)
     del batches[70]  # a lost record
     batches[5].update(compute_ns=None, step_ns=None, worker_id=None)
@@ -225,7 +225,7 @@ def check_rows(folder):
         for name in ("epoch", "batch", "head_ready", "qdepth", "read_bytes", "excluded"):
             t.equal(row[name], text(view[name]), where, name)
         t.equal(row["worker"], text(view["worker_id"]), where, "worker")
-        if view["excluded"] != "no_step":  # the view has no opinion on its wait
+        if view["excluded"] != "no_step":  # the view gives no state for its wait
             t.equal(row["starved"], text(view["starved"]), where, "starved")
     t.check({"1", "0", ""} == {row["starved"] for row in rows}, "all of starved occur")
     t.check({"epoch_start", "no_step", ""} == {row["excluded"] for row in rows}, "all of excluded")
@@ -240,7 +240,7 @@ def check_rows(folder):
                                 (["--loader", "1"], 119)):
         rows = report("batches", "--csv", path, *arguments).out.splitlines()[1:]
         t.equal(len(rows), expected, arguments)
-    # Delivered in another order than they were asked for.
+    # Batches that are delivered in another order than they were asked for.
     batches = rundb.simulate(60, 3, 40, 10)
     for batch in batches:
         batch["task"] = 59 - batch["batch"]
@@ -252,7 +252,7 @@ def check_rows(folder):
 
 
 def check_loaders(folder):
-    """The loader with most time is judged, or the one that is asked for."""
+    """The report judges the loader with the most time, or the one that --loader names."""
     slow = rundb.simulate(300, 4, 100, 10)
     quick = rundb.simulate(60, 2, 1, 10)
     path = rundb.build(os.path.join(folder, "loaders.db"), [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dlprof run` prints the report when the command has ended, and is else as the command alone."""
+"""`dlprof run` prints the report when the command has ended, and behaves otherwise as the command alone."""
 import glob
 import os
 import pty
@@ -27,7 +27,7 @@ HEAD = "INPUT-BOUND"
 
 
 def start(folder, *words, **changes):
-    """dlprof run of these words in `folder`, with a TMPDIR of its own."""
+    """Starts `dlprof run` with these arguments in `folder`, with a new TMPDIR; returns that and the process."""
     scratch = t.scratch()
     environment = t.environment(preload=False, **{"TMPDIR": scratch, "DLPROF_OUT": None,
                                                   "DLPROF_QUIET": None, **changes})
@@ -47,7 +47,7 @@ def training(program, count=60, end="0"):
 
 
 def check_ends(program):
-    """However it ends: its status, its output, and the report."""
+    """However the command ends, dlprof has its status and output, and prints the report."""
     for end, status in (("0", 0), ("3", 3), ("255", 255), ("signal15", -15), ("signal9", -9),
                         ("signal11", -11)):
         folder = t.scratch()
@@ -61,7 +61,7 @@ def check_ends(program):
 
 
 def check_quiet(program):
-    """Nobody wants it, somebody else prints it, or there is nothing to print."""
+    """No report is printed if it is not wanted, if another process prints it, or if there is no run."""
     for words, changes in ((["-q"], {}), ([], {"DLPROF_QUIET": "1"}), ([], {"RANK": "1"}),
                            ([], {"SLURM_PROCID": "7"}), (["--exec"], {})):
         found = done(*start(t.scratch(), *words, *training(program), **changes))
@@ -73,7 +73,7 @@ def check_quiet(program):
 
 
 def check_signals(program):
-    """What is sent to dlprof reaches the command once, also as process 1's child or without SIGCHLD."""
+    """A signal sent to dlprof reaches the command once, also as process 1's child or with SIGCHLD ignored."""
     caught = """
 import os, signal, sys, time
 seen = []
@@ -99,7 +99,7 @@ while True: time.sleep(1)
 
 
 def check_interrupt(program):
-    """Ctrl-C is the command's, once, and the report follows."""
+    """Ctrl-C reaches the command once, and the report follows."""
     folder = t.scratch()
     pid, terminal = pty.fork()
     if not pid:
@@ -114,7 +114,7 @@ def check_interrupt(program):
         os.write(terminal, b"\x03")
         while True:
             said += os.read(terminal, 4096)
-    except OSError:  # EIO: all have closed it
+    except OSError:  # EIO: all processes have closed the terminal
         pass
     status = os.waitpid(pid, 0)[1]
     said = said.decode(errors="replace")
@@ -123,7 +123,7 @@ def check_interrupt(program):
 
 
 def check_killed(program):
-    """The command does not outlive dlprof, as when dlprof had become it."""
+    """The command ends with dlprof, as if dlprof had become the command by exec()."""
     scratch, process = start(t.scratch(), t.PYTHON, "-c", "import os, time\n"
                              "print(os.getpid(), flush=True)\ntime.sleep(60)")
     child = int(process.stdout.readline())
@@ -142,7 +142,7 @@ def check_killed(program):
 
 
 def check_several(program):
-    """Ranks are one job; runs after each other are not, and the last is shown."""
+    """Ranks at the same time are reported as a job; of runs after each other the last one is reported."""
     ranks = "for r in 0 1; do RANK=$r {} & done; wait".format(" ".join(training(program)))
     found = done(*start(t.scratch(), "sh", "-c", ranks))
     t.check("2 ranks" in found[2], "ranks", found[2])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Databases of runs that never were, made from the project's own schema.
+"""Makes databases of runs that did not happen, from the project's own schema.
 
-A run is a list of loaders, a loader a list of Batch: what a drain would have stored of them. The
+A run is a list of loaders, and a loader a list of batches, as a drain would have stored them. The
 times come from a small model of a DataLoader (in order, W workers, prefetch p), so that they add
 up as those of a real run do.
 """
@@ -26,7 +26,7 @@ META = {
 
 def simulate(count, workers, load_ms, compute_ms, prefetch=2, epochs=1, delivery_ms=0.3, seed=1,
              jitter=0.02, known=True, slow=()):
-    """Batches of one loader as dictionaries of columns of t_batch; slow: {worker: factor}."""
+    """Simulates a loader; returns its batches as dictionaries of t_batch's columns. slow: {worker: factor}."""
     chance = random.Random(seed)
     now = float(START_NS)
     batches = []
@@ -133,7 +133,7 @@ def build(path, loaders=(), meta=None, notes=(), losses=(), version=SCHEMA_VERSI
 
 
 def lockstep(path, **keywords):
-    """Seven workers, 200 ms a load, 10 ms a step: highly input-bound, one stall every seven."""
+    """Seven workers, 200 ms a load, 10 ms a step: highly input-bound, with a stall every seven batches."""
     return build(path, [loader(simulate(98, 7, 200, 10), workers=7)], **keywords)
 
 
@@ -143,7 +143,7 @@ def healthy(path, **keywords):
 
 def rank(path, number, late, together=True, steps=200, start=0, load_ms=None,
          kind="torch.DataLoader", inner=(), **meta):
-    """A rank of a job in which late[i] is how long rank i waits, every third step."""
+    """Makes a rank of a job. late[i]: how long rank i waits in every third step, ms."""
     now, rows = START_NS, []
     for epoch in range(2):
         for step in range(steps):
@@ -161,7 +161,7 @@ def rank(path, number, late, together=True, steps=200, start=0, load_ms=None,
 
 
 def job(folder, late, **keywords):
-    """A folder of its ranks."""
+    """Makes a job with these ranks in a folder; returns that."""
     os.makedirs(folder, exist_ok=True)
     for number in range(len(late)):
         rank(os.path.join(folder, "r{}.db".format(number)), number, late, **keywords)
@@ -169,7 +169,7 @@ def job(folder, late, **keywords):
 
 
 def groups(folder, lates, **keywords):
-    """A folder of a job whose ranks wait for each other in groups, which never meet."""
+    """Makes a job whose ranks wait for each other only within groups; returns its folder."""
     first = 0
     for late in lates:
         for number in range(len(late)):

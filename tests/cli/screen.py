@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report is one screen of 22 lines of 80 columns, and says the same in all of its forms."""
+"""The report fits a screen of 22 lines of 80 columns, and all its forms say the same."""
 import json
 import os
 import re
@@ -23,7 +23,7 @@ def check_kinds(folder):
 
 
 def check_shares(path):
-    """A part's share is the same figure below the bar and in the account."""
+    """Below the bar and in the account a part has the same share."""
     whole = forms.run(path, "-v")
     for part, share in re.findall(r"[█▓▚▒·] ([a-z ]+) ([\d.]+ %)", forms.run(path)):
         t.check(re.search(r"^    {} .*\b{}  ".format(part, share), whole, re.M),
@@ -33,7 +33,7 @@ def check_shares(path):
 
 
 def check_parts(folder):
-    """Each part of the account has its words; the number of one is not that of another."""
+    """Each part of the account is named with its own number, and not with another part's."""
     batches = rundb.simulate(40, 4, 60, 10, epochs=6)
     path = rundb.build(os.path.join(folder, "parts.db"), [rundb.loader(batches, workers=4)])
     forms.check_forms(path)
@@ -45,7 +45,7 @@ def check_parts(folder):
 
 
 def check_causes(folder):
-    """So is that of a cause which is a part of the bar, named first or second."""
+    """A first or second cause that is a part of the bar has that part's share."""
     path = os.path.join(folder, "causes.db")
     for batches, words in (
             (rundb.simulate(400, 4, 20, 20, delivery_ms=4, epochs=3), " s, 17 % of the time."),
@@ -58,7 +58,7 @@ def check_causes(folder):
 
 
 def check_warning(folder):
-    """What makes the rest doubtful is one line of the screen; the rest of it is behind -v."""
+    """The screen has one line on what makes the report doubtful; -v has the rest of that note."""
     path = rundb.build(os.path.join(folder, "warned.db"),
                        [rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)],
                        losses=[5, 4], notes=["odd " + "w" * 200, "second", "third"])
@@ -73,7 +73,7 @@ def check_warning(folder):
 
 
 def check_doubt(folder):
-    """Where the waits may be another's there is no verdict and no ratio, and no gain is promised."""
+    """If the waits may be for another loader there is no verdict, no ratio and no promised gain."""
     path = rundb.build(os.path.join(folder, "doubt.db"),
                        [rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)],
                        notes=["a warning", "another thread asks"])
@@ -111,7 +111,7 @@ def check_doubt(folder):
 
 
 def check_ranks_in_doubt(folder):
-    """One of them makes a job doubtful, in the ranks' table and of partials."""
+    """One doubtful rank makes a job doubtful, in the ranks' table and with partials too."""
     job = os.path.join(folder, "job")
     os.mkdir(job)
     for rank in range(2):
@@ -135,7 +135,7 @@ def check_ranks_in_doubt(folder):
 
 
 def check_few(folder):
-    """How many batches a verdict lacks: those that are counted are not all that were seen."""
+    """The report says how many batches a verdict lacks: not all batches that were seen count."""
     for count, words in ((1, "1 batch was seen, of which 0 count:"),
                          (2, "2 batches were seen, of which 1 counts:"),
                          (19, "19 batches were seen, of which 18 count:"),
@@ -149,14 +149,14 @@ def check_few(folder):
 
 
 def check_selection(folder):
-    """What was selected is said, and its bar sums to 100."""
+    """The report of a part of the run says which part it is, and its bar sums up to 100."""
     path = pages.lockstep(os.path.join(folder, "part.db"))
     forms.check_forms(path, "--batches", "20:79")
     t.check("Only   batches 20 to 79 of loader 1" in forms.run(path, "--batches", "20:79"), "Only")
 
 
 def check_ranges(folder):
-    """A range ends at the ceiling, and says that it assumes others who want the cores stay so."""
+    """A range of gain ends at ideal input's, and says that it assumes that other programs keep their cores."""
     batches = [dict(batch, cpu_ns=batch["load_ns"]) for batch in rundb.simulate(400, 4, 60, 13)]
     for neighbours in (None, "t 1 1.5 2.0"):
         path = rundb.build(os.path.join(folder, "ranges.db"), [rundb.loader(batches, workers=4)],
@@ -168,7 +168,7 @@ def check_ranges(folder):
 
 
 def check_delivery(folder):
-    """Tensors that nobody counted are not to blame; other programs are, where they had the cores."""
+    """Tensors are no cause if they were not counted; other programs are one if they used the cores."""
     later = 0
     delayed = rundb.simulate(400, 4, 20, 10, delivery_ms=1)
     for number, batch in enumerate(delayed):
@@ -190,7 +190,7 @@ def check_delivery(folder):
 
 
 def check_long_step(folder):
-    """A model that is compiled in its first step is not taken for a training that never waits."""
+    """A long first step, in which a model is compiled, does not hide the waits."""
     for longer_s, words in ((60, "Why Without one step of 60.0 s (compiling a model?) 33 % of"),
                             (0.1, "Why The workers cannot keep up")):
         batches = rundb.simulate(400, 4, 60, 10)
@@ -207,7 +207,7 @@ def check_long_step(folder):
 
 
 def check_own_loaders(folder):
-    """Who has no DataLoader is not told to give it workers, nor a Python program to call C."""
+    """A program without DataLoader is not advised to give it workers, nor a Python program to call C functions."""
     marks = rundb.loader(rundb.simulate(400, 0, 20, 10), workers=0, kind="marks")
     waits = [{name: batch[name] for name in ("epoch", "task", "batch", "begin_ns", "wait_ns",
                                              "step_ns", "compute_ns")} for batch in marks[1]]
@@ -228,7 +228,7 @@ def check_own_loaders(folder):
 
 
 def check_advice(folder):
-    """Advice that the run itself contradicts."""
+    """No advice is given that the run itself contradicts."""
     asleep = [dict(batch, blocked_ns=int(0.9 * batch["load_ns"]), read_ns=0, open_ns=0, cpu_ns=0)
               for batch in rundb.simulate(400, 2, 60, 14)]
     quick = rundb.simulate(500, 2, 24, lambda i: 2 if i < 150 else 14)
@@ -255,7 +255,7 @@ def check_advice(folder):
 
 
 def check_asked(folder):
-    """--what-if answers on the screen, and says so where it cannot."""
+    """--what-if is answered on the screen, or the screen says why it cannot be."""
     path = rundb.lockstep(os.path.join(folder, "asked.db"))
     for form in ("-v", "--markdown", "-q"):
         text = forms.flat(forms.run(path, form, "--what-if", "workers=14", "--what-if", "load=0.5"))
@@ -271,7 +271,7 @@ def check_asked(folder):
 
 
 def check_single_wait(folder):
-    """A few waits are they, and a gate that passes in spite of them says why."""
+    """Few waits are named as such, and a gate that passes in spite of them says why."""
     batches = rundb.simulate(400, 4, 20, 10)
     batches[200]["load_ns"] += 4000 * MS
     batches[200]["wait_ns"] += 4000 * MS
@@ -290,7 +290,7 @@ def check_single_wait(folder):
 
 
 def check_slow_worker(folder):
-    """-v has what the screen has no room for, and does not call two workers enough of four."""
+    """-v has what the screen has no room for, and does not say that two of four workers are enough."""
     batches = rundb.simulate(400, 4, 20, 10, slow={2: 5})
     path = rundb.build(os.path.join(folder, "slow.db"), [rundb.loader(batches, workers=4)])
     text = forms.flat(forms.run(path, "-v"))
@@ -301,7 +301,7 @@ def check_slow_worker(folder):
 
 
 def check_loader(folder):
-    """What --loader shows is called that loader's loop; the training's time is another."""
+    """With --loader the report speaks of that loader's loop, and not of the training's time."""
     train, after = rundb.simulate(400, 4, 60, 10), rundb.simulate(100, 0, 20, 10)
     end_ns = train[-1]["begin_ns"] + train[-1]["step_ns"]
     for batch in after:
@@ -318,7 +318,7 @@ def check_loader(folder):
             t.check(part in text, options, "does not say", part, text)
         for part in never:
             t.check(part not in text, options, "says", part, text)
-    # Two counts, as --explain batches has them.
+    # Two counts of batches, as `--explain batches` tells them apart.
     found = json.loads(t.report("--json", path).out)
     loaders = {row["judged"]: row["batches"] for row in found["loaders"]}
     t.equal((found["stall"]["batches"], found["ranks"][0]["batches"], loaders), (400, 400, {True: 400, False: 100}))

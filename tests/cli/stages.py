@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a loader that is made of stages: of each planted flaw its cause, its own framework's
-settings, and never PyTorch's. The sums are those that TensorFlow 2.21 had on two cores."""
+"""For each planted flaw in a loader made of stages the report names its cause and settings of its own
+framework, never PyTorch's. The sums were measured with TensorFlow 2.21 on two cores."""
 import html
 import json
 import os
@@ -65,7 +65,7 @@ IDLE = [row[:4] + (40, 1, 1) + row[7:] for row in SERVED[:4]]
 
 
 def build(path, stages, wait_ms=230, step_ms=25, count=80, kind="tf.data", later=None):
-    """later: what a batch is waited for in a second epoch, and the stages of that."""
+    """Makes a run. later: (the wait for a batch in a second epoch, ms, the stages in that epoch)."""
     now, batches = rundb.START_NS, []
     epochs = [(wait_ms, stages)] + [later] * bool(later)
     for epoch, (wait_ms, _) in enumerate(epochs):
@@ -99,7 +99,7 @@ def build(path, stages, wait_ms=230, step_ms=25, count=80, kind="tf.data", later
 
 
 def check(name, path, cause, advice, words, most=None):
-    """Of the JSON cause and first step; of the screen what it says; nothing of PyTorch anywhere."""
+    """Checks cause and first step in the JSON, words on the screen, and that PyTorch is nowhere mentioned."""
     found = json.loads(t.report("--json", path).out)
     t.equal((found["cause"], found["advice"][0]["id"]), (cause, advice), name)
     text = forms.flat(forms.run(path))
@@ -118,7 +118,7 @@ def check(name, path, cause, advice, words, most=None):
 
 
 def check_page(path):
-    """The page has the table of -v, number by number."""
+    """The page's table has the same numbers as -v's."""
     page = os.path.join(t.scratch(), "page.html")
     t.equal(t.report("html", "-o", page, path).status, 0, "html")
     with open(page) as file:
@@ -167,17 +167,17 @@ def main():
            "One call at a time is asked for", "Prefetch holds 0 when asked"))
     check("unfetched", run("unfetched", UNFETCHED, step_ms=200), "no_prefetch", "add_prefetch",
           ("Nothing is loaded while the training computes", "prefetch(tf.data.AUTOTUNE)"))
-    # A cache serves the second epoch, which hardly waits, or waits for what is done behind the cache.
+    # A cache serves the second epoch, which hardly waits, or waits for stages behind the cache.
     check("filling", run("filling", CACHED, later=(1, IDLE)), "filling_cache", "keep_cache",
           ("The first epoch fills the pipeline's cache", "230 ms in the first epoch, 1.00 ms in later ones",
            "cache(FILE)"))
     found = check("served", run("served", CACHED, later=(100, SERVED)), "slow_stage", "cheaper_stage",
                   ("From the second epoch on, when a cache serves: AdjustHue takes", "Make AdjustHue need less time"))
     t.check("DecodeJpeg" not in json.dumps(found["advice"]), "only the first epoch needed it", found["advice"])
-    # What begins in the first epoch may be counted in the second.
+    # Work that begins in the first epoch may be counted in the second.
     late = SERVED + [("ParallelMapV2", "transform", "MemoryCacheImpl", 16, 226, 226, 1, 0, 2, None, None, 1)]
     check("late", run("late", CACHED, later=(100, late)), "slow_stage", "cheaper_stage", ("Make AdjustHue need less time",))
-    # Where no stage was seen the waits stay, and nothing is said of what happens meanwhile.
+    # Without stages the report has the waits, and says nothing of what happens meanwhile.
     unseen = json.loads(t.report("--json", run("unseen", [])).out)
     t.equal((unseen["cause"], unseen["stages"], unseen["advice"][0]["id"]),
             ("unseen_loader", None, "mark_loads"), "unseen")

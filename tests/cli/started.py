@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dlprof(7) says under STARTING A TRAINING: torchrun's ranks are one report, process 1 of a
-container records whole and ends, a Jupyter kernel with the preload can be asked while it runs."""
+"""dlprof(7) is right under STARTING A TRAINING: torchrun's ranks give one report, process 1 of a container
+is recorded whole and ends, and a Jupyter kernel with the preload has a report while it runs."""
 import json
 import os
 import shutil
@@ -27,7 +27,7 @@ manager.shutdown_kernel()
 
 
 def recorded(folder):
-    """The report first: it takes what the drain could not store before process 1 ended."""
+    """Calls the report first, which takes up records that the drain could not store before process 1 ended."""
     t.wait_for_drain(folder)
     for path in t.databases(folder):
         t.report(path)
@@ -40,7 +40,7 @@ def run(folder, *command, **changes):
 
 
 def check_torchrun(program):
-    """By a PyTorch in TEST_VENV, if any: Debian's torchrun 1.13 does not work with its Python 3.11."""
+    """Uses a PyTorch in TEST_VENV: Debian's torchrun 1.13 does not work with Debian's Python 3.11."""
     venv = os.environ.get("TEST_VENV")
     torchrun = [os.path.join(venv, "bin", "python") if venv else t.PYTHON, "-m",
                 "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`top` on a terminal: q and Ctrl-C end it, and whatever ends it, the terminal is as it was."""
+"""`top` ends by q and Ctrl-C, and leaves the terminal as it was, whatever ends it."""
 import os
 import pty
 import select
@@ -17,7 +17,7 @@ DEADLINE_S = 30
 
 
 class Top:
-    """In a session of its own, whose terminal this is."""
+    """A `top` in a new session on a new terminal."""
 
     def __init__(self, run):
         self.text = b""
@@ -41,11 +41,11 @@ class Top:
         t.check(self.text.count(text) >= count, "never seen:", text, self.text[-500:])
 
     def keys(self):
-        """Local modes that top changes."""
+        """Returns the terminal's local modes that top changes."""
         return termios.tcgetattr(self.terminal)[3] & (termios.ICANON | termios.ECHO)
 
     def end(self):
-        """How it ended, when all that it wrote was read."""
+        """Reads all that top writes until its end; returns its status."""
         end = time.monotonic() + DEADLINE_S
         after = None
         while time.monotonic() < end:
@@ -68,7 +68,7 @@ class Top:
 
 
 def record(folder):
-    """A run that has batches, and will for some seconds."""
+    """Starts a run that makes batches for some seconds; returns its database when that has some."""
     run = os.path.join(folder, "{}.db".format(len(os.listdir(folder))))
     demo = subprocess.Popen([t.DLPROF, "demo", "slow_worker", "-q", "--json", "-o", run],
                             env=t.environment(preload=False), stdout=subprocess.DEVNULL)
@@ -89,14 +89,14 @@ def begin(run):
 
 def check_end(run, what, act, expected):
     top = begin(run)
-    os.write(top.terminal, b"x")  # no key of its own
+    os.write(top.terminal, b"x")  # a key without meaning
     act(top)
     t.equal(top.end(), expected, what)
     t.check(top.text.endswith(LEAVE) and top.text.count(ENTER) == 1, what, top.text[-200:])
 
 
 def check_stop(run):
-    """Ctrl-Z gives the terminal back, and fg takes it again."""
+    """Ctrl-Z restores the terminal, and fg sets it up again."""
     top = begin(run)
     os.write(top.terminal, b"\x1a")
     pid, status = os.waitpid(top.pid, os.WUNTRACED)
@@ -111,7 +111,7 @@ def check_stop(run):
 
 
 def check_over(run):
-    """The last picture of a run that is over stays on the terminal."""
+    """When the run is over its last picture stays on the terminal."""
     top = Top(run)
     t.equal(top.end(), 0, "of a run that is over")
     left = top.text.split(LEAVE)[-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trace`, `export` and `top`: what they write is whole, true to the database, and kept small."""
+"""The output of `trace`, `export` and `top` is whole, agrees with the database, and takes little memory."""
 import csv
 import json
 import os
@@ -18,9 +18,9 @@ import dlprof_test as t
 import rundb
 
 MS = rundb.MS
-LARGE = int(float(os.environ.get("TEST_BATCHES", "2e5")))  # memory must not depend on them
+LARGE = int(float(os.environ.get("TEST_BATCHES", "2e5")))  # batches; memory must not depend on their number
 FEW = 2000
-MOST_KB = 2000  # more than of a quarter of them: 16 bytes a row would make it 2400 at least
+MOST_KB = 2000  # memory more than for a quarter of them; with 16 bytes a row it would be 2400 KiB at least
 
 
 def trace(*arguments):
@@ -31,7 +31,7 @@ def trace(*arguments):
 
 
 def check_invariants(name, events):
-    """Slices have a length, lie on named lanes in the order of time, and nest or stand apart."""
+    """Checks that slices have lengths and lie on named lanes, in the order of time, nested or apart."""
     named, open_ends, last = set(), {}, {}
     for event in events:
         lane = (event["pid"], event.get("tid"))
@@ -42,7 +42,7 @@ def check_invariants(name, events):
         t.check(event["ph"] == "C" or lane in named, name, "a lane without a name", event)
         if event["ph"] != "X":
             continue
-        # Microseconds with three digits: nanoseconds as integers again.
+        # The microseconds have three decimals: these are nanoseconds as integers.
         begin, length = round(event["ts"] * 1000), round(event["dur"] * 1000)
         t.check(length >= 0, name, "negative length", event)
         t.check(begin >= last.get(lane, begin), name, "goes back in time", event)
@@ -59,7 +59,7 @@ def slices(events, name):
 
 
 def check_against(name, events, run):
-    """Each wait, compute and load of the database is a slice of that place and length."""
+    """Each wait, compute and load in the database is a slice with its begin and length."""
     base = rundb.START_NS
     rows = t.rows(run, "SELECT * FROM t_batch WHERE batch IS NOT NULL")
     for what, begin, length in (("wait", "begin_ns", "wait_ns"), ("load", "load_begin_ns", "load_ns")):
@@ -76,7 +76,7 @@ def lane_names(events):
     return {e["args"]["name"] for e in events if e["ph"] == "M" and "name" in e["args"]}
 
 
-# Nested, side by side, overlapping as those do that are not pushed, and of another thread.
+# Ranges that are nested, side by side, overlapping (started, not pushed), and of another thread.
 RANGES = [(0, 100 * MS, 42, "epoch"), (1, 10 * MS - 1, 42, "step 1"), (1 * MS + 1, 2 * MS - 1, 42, "data"),
           (3 * MS, 7 * MS, 42, "train"), (10 * MS, 90 * MS, 42, "step 2"),
           (95 * MS, 10 * MS, 42, "late"), (2 * MS, 3 * MS, 43, "other"), (6 * MS, 0, 42, "short"),
@@ -84,7 +84,7 @@ RANGES = [(0, 100 * MS, 42, "epoch"), (1, 10 * MS - 1, 42, "step 1"), (1 * MS + 
 
 
 def check_ranges(events):
-    """All of them, as they were: each level of a thread has a lane of its own."""
+    """The trace has all ranges with their times; each level of a thread has its own lane."""
     found = {e["name"]: e for e in events if e["ph"] == "X" and e["name"] in {r[3] for r in RANGES}}
     t.equal({name: (round(e["ts"] * 1000), round(e["dur"] * 1000)) for name, e in found.items()},
             {text: (begin, length) for begin, length, _, text in RANGES}, "ranges")
@@ -96,7 +96,7 @@ def check_ranges(events):
 
 
 def check_nested(folder):
-    """A slow read within a slow decode is shown below it."""
+    """A slow read within a slow decode lies below that in the trace."""
     run = rundb.build(os.path.join(folder, "nested.db"),
                       [rundb.loader(rundb.simulate(60, 3, 40, 10), workers=3)])
     with sqlite3.connect(run) as database:
@@ -113,7 +113,7 @@ def check_nested(folder):
 
 
 def check_parts(folder):
-    """What a wait consists of lies within it; what frees memory behind it."""
+    """The parts of a wait lie within the wait; freeing memory lies behind it."""
     batches = rundb.simulate(12, 2, 40, 10) + rundb.simulate(12, 0, 5, 10)
     for row in batches:
         row.update(sample_ns=MS, free_ns=2 * MS, fetch_ns=row["receive_ns"] // 2)
@@ -141,7 +141,7 @@ def check_parts(folder):
 
 
 def check_left_out(folder):
-    """Of a wait that lies within the compute before it nothing is shown, and no part of it."""
+    """A wait that lies within the compute before it is not shown, nor are its parts."""
     batches = rundb.simulate(6, 2, 40, 10)
     batches[3].update(begin_ns=batches[2]["begin_ns"] + batches[2]["wait_ns"] + MS, wait_ns=MS,
                       receive_ns=MS // 2)
@@ -164,7 +164,7 @@ def check_trace(folder):
         for begin, length, tid, text in RANGES:
             database.execute("INSERT INTO t_mark VALUES (?, 42, ?, ?, ?)",
                              (rundb.START_NS + begin, tid, text, length))
-        for begin, end in ((0, 1), (3, None)):  # the last one goes on to the end of the run
+        for begin, end in ((0, 1), (3, None)):  # the last gap lasts until the end of the run
             database.execute("INSERT INTO t_gap (begin_ns, end_ns, why, pid) VALUES (?, ?, ?, 42)",
                              (rundb.START_NS + begin * MS,
                               end and rundb.START_NS + end * MS, "profiler"))
@@ -197,7 +197,7 @@ def check_trace(folder):
 
 
 def check_ranks(folder):
-    """A process for each rank, where the wall clock puts it."""
+    """Each rank is a process in the trace, at its time by the wall clock."""
     folder = os.path.join(folder, "job")
     os.makedirs(folder)
     starts, late = (5 * MS, 0, 2000 * MS), [1, 90, 1]
@@ -218,7 +218,7 @@ def check_ranks(folder):
     t.equal({e["pid"] for e in trace("--rank", "2", folder)}, {2}, "--rank")
     t.equal({len(slices([e for e in trace("--batches", "3:7", folder) if e["pid"] == rank], "wait"))
              for rank in range(3)}, {5}, "a part of each")
-    # Without a wall clock: from the beginning, and that is said.
+    # A rank without a wall clock begins at the trace's begin, and a note says so.
     rundb.rank(files[0], 0, late, steps=20, start_unix_ns=None)
     done = t.report("trace", folder)
     t.equal((done.status, done.err.count("began")), (0, 1), done.err)
@@ -235,7 +235,7 @@ def check_ranks(folder):
 
 
 def check_damaged(folder):
-    """Times that contradict one another make no invalid trace."""
+    """Times in the database that contradict each other do not make the trace invalid."""
     chance = random.Random(5)
     edge = [-1, 0, None, 1, MS, 2**63 - 1, -2**63, rundb.START_NS]
     for seed in range(8):
@@ -250,7 +250,7 @@ def check_damaged(folder):
 
 
 def large(folder, name, count):
-    """Rows are made by SQLite itself: two workers, one batch a millisecond."""
+    """Makes a run of many batches, by a statement of SQLite: two workers, a batch each millisecond."""
     run = rundb.build(os.path.join(folder, name), [rundb.loader([], workers=2)])
     with sqlite3.connect(run) as database:
         database.execute(
@@ -263,7 +263,7 @@ def large(folder, name, count):
 
 
 def memory_kb(*arguments):
-    """The most it had, looked at until it ends; what it was forked from does not count."""
+    """Returns the most memory that dlprof-report had, in KiB, without that of the process it was forked from."""
     process = subprocess.Popen([t.REPORT] + list(arguments), stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, env=t.environment(preload=False))
     most = 0
@@ -315,13 +315,13 @@ def check_export(folder):
                 if time_column and value is not None:
                     text, expected = round(float(text) * 1e9, -3), round(value, -3)
                 t.equal(text, expected, name, key)
-    # What is exported can be imported, and is judged as it was.
+    # An exported table can be imported, and is judged as the run.
     table, back = os.path.join(views, "batch.csv"), os.path.join(folder, "back.db")
     done = t.report("import", table, "-o", back, "-q", "--meta", "workers=7", "--meta",
                     "prefetch_factor=2", "--meta", "in_order=true", "--meta", "cores=8")
     t.equal(done.status, 0, done.err)
     before, after = (json.loads(t.report("--json", path).out) for path in (run, back))
-    # A table says who was ready, but not when the others were, and nothing of making iterators.
+    # A table has which batches were ready, but not when others were, and no times of making iterators.
     for found in before, after:
         for key in ("not_ready", "receiving", "startup_s"):
             found["stall"].pop(key)
@@ -367,7 +367,7 @@ def start_top(run):
 
 
 def check_live(folder):
-    """While a real run records: frames that go on, an end by itself, and a run that lost nothing."""
+    """While a real run records, top's pictures change, top ends by itself, and the run loses nothing."""
     run = os.path.join(folder, "live.db")
     demo = subprocess.Popen([t.DLPROF, "demo", "slow_worker", "-q", "--json", "-o", run],
                             env=t.environment(preload=False), stdout=subprocess.DEVNULL)
@@ -390,7 +390,7 @@ def check_live(folder):
 
 
 def check_never_blocks(folder):
-    """A writer that waits for no lock never finds one, whatever top is doing, even stopped."""
+    """top never holds a lock when a writer wants to write, even while it is stopped."""
     run = large(folder, "written.db", FEW)
     database = sqlite3.connect(run, isolation_level=None, timeout=0)
     database.execute("PRAGMA journal_mode = WAL")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dlprof tune`: of trainings whose truth is planted, it proves what is faster and nothing else."""
+"""`dlprof tune` proves for trainings with known gains which settings are faster, and no other gain."""
 import concurrent.futures
 import json
 import os
@@ -13,7 +13,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t
 
-# Loads and steps that sleep; `shared`: so many samples a second for all, as behind a server's limit.
+# Loads and steps that sleep; `shared`: samples a second for all workers together, as with a server's limit.
 PROGRAM = """
 import concurrent.futures, fcntl, functools, hashlib, os, socket, sys, threading, time
 from torch.utils.data import DataLoader
@@ -138,7 +138,7 @@ class Tuned:
 
 
 def check_need():
-    """The workers that are needed are known: load / step."""
+    """Proves the number of workers that is needed, load / step."""
     tuned = Tuned("sleep", 0.06, 0.02, 1).run()
     t.equal(tuned.status, 0, tuned.err)
     found = tuned.json
@@ -149,7 +149,7 @@ def check_need():
     t.equal(best["code"], "DataLoader(..., num_workers={})".format(best["value"]), "code")
     t.equal(found["place"], PLACE, "place")
     t.check(" to try, " in tuned.err and " runs of " in tuned.err, "said beforehand", tuned.err)
-    # The trials are databases that compare reads, with nobody left.
+    # The trials leave databases that `compare` can read, and no processes.
     said, _ = compared(tuned, best)
     t.equal((said["result"], said["samples"]), ("faster", "same_order"), "compare", said["changes"])
     left = [line for line in os.popen("ps -eo args").read().splitlines() if tuned.program in line]
@@ -157,14 +157,14 @@ def check_need():
 
 
 def compared(tuned, one):
-    """What compare says of the first round's base run and this trial's."""
+    """Compares the first round's base run with a trial's run by `dlprof-report compare`."""
     runs = [os.path.join(tuned.folder, name + "-1.db") for name in (
         "base", "{}={}".format(one["setting"], one["value"]))]
     return json.loads(t.report("compare", "--json", *runs).out), t.report("compare", *runs).out
 
 
 def check_shared(kind="shared"):
-    """What waits for one and the same gains nothing by more workers, and that is said."""
+    """Loads that all wait for the same gain nothing by more workers, and tune says so."""
     # Predictions see no limit within two workers.
     tuned = Tuned(kind, 0.024, 0.006, 2, "--rounds", "3").run()
     t.equal(tuned.json["best"], None, kind, tuned.err)
@@ -189,8 +189,8 @@ def check_server():
 
 
 def check_threads():
-    """Workers with more threads than cores: one each is tried, and proven."""
-    # Trials are made with what is set for all runs, too, and named without it.
+    """For workers with more threads than cores, one thread each is tried and proven."""
+    # Trials also have the settings that the caller made for all runs, but are not named by these.
     tuned = Tuned("threads", 0.02, 0.005, 2, "--rounds", "3", DLPROF_SET="prefetch_factor=3").run()
     t.equal(tuned.json["best"], "threads=1", tuned.json["not_predicted"], tuned.json["not_tried"])
     for one in tuned.tried("threads"):
@@ -202,7 +202,7 @@ def check_threads():
 
 
 def check_order():
-    """in_order=False is tried only of a loader that has it, whatever another loader lacks."""
+    """in_order=False is tried only with a loader that knows it, whatever another loader lacks."""
     has_order = t.run([t.PYTHON, "-c", "import inspect, torch.utils.data as data; "
                        "print('in_order' in str(inspect.signature(data.DataLoader)))"],
                       env=t.environment(preload=False)).out.strip() == "True"
@@ -214,21 +214,21 @@ def check_order():
 
 
 def check_unset():
-    """A training that does not take a setting proves nothing about it."""
+    """A setting that the training does not take is not proven."""
     tuned = Tuned("moved", 0.06, 0.02, 1).run()
     t.equal([one["verdict"] for one in tuned.tried("workers")], ["not_set"] * len(tuned.tried("workers")))
     t.check(tuned.json["tried"] and tuned.json["best"] is None, "unset", tuned.json)
 
 
 def check_best():
-    """A training that does not wait."""
+    """For a training that does not wait nothing is tried."""
     tuned = Tuned("sleep", 0.004, 0.02, 2).run()
     t.equal((tuned.status, tuned.json["best"]), (0, None), "the best that there is", tuned.err)
     t.equal(tuned.json["tried"], [], "nothing is worth a trial")
 
 
 def check_died():
-    """A run that dies is a result, with its reason."""
+    """A trial whose run dies is reported with the reason."""
     tuned = Tuned("dies", 0.03, 0.01, 1).run()
     t.equal((tuned.status, tuned.json["best"]), (3, None), "all died", tuned.err)
     for one in tuned.json["tried"]:
@@ -261,7 +261,7 @@ def check_refusals():
 
 
 def check_tfdata():
-    """Settings of other loaders cannot be tried: said, with where to read what to change."""
+    """For loaders of other frameworks tune says that it can try nothing, and where to read what to change."""
     folder = t.scratch()
     out = os.path.join(folder, "out")
     program = os.path.join(t.ROOT, "tests", "e2e", "frameworks", "tf_data.py")
@@ -272,9 +272,9 @@ def check_tfdata():
 
 
 def check_interrupt():
-    """Ctrl-C prints what is known, and leaves nobody behind."""
+    """After Ctrl-C tune prints what it knows, and leaves no processes."""
     tuned = Tuned("sleep", 0.04, 0.01, 1)
-    # As torchrun does, with a session for each rank.
+    # The training runs in a session of its own, as torchrun gives to each rank.
     tuned.argv[tuned.argv.index(t.PYTHON):0] = [
         t.PYTHON, "-c", "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:], start_new_session=True))"]
     process = subprocess.Popen(tuned.argv, env=tuned.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -293,7 +293,7 @@ def check_interrupt():
 
 
 def check_time():
-    """What takes too long is not begun, and the time that is then said to be enough is: for fewer batches."""
+    """A tune that takes too long is not begun, and the time that tune then names is enough, for fewer batches."""
     tuned = Tuned("sleep", 0.04, 0.01, 1, "--max-time", "1")
     tuned.argv.remove("--batches")
     tuned.argv.remove("40")
@@ -310,11 +310,11 @@ def check_time():
     tuned.run()
     t.equal(tuned.status, 0, tuned.json["ended_early"])
     t.check(tuned.json["rounds"] >= 3, "rounds", tuned.json)
-    # In 20 s it would take 500.
+    # In 20 s a run would have 500 batches.
     t.check(tuned.json["batches"] < 300, "batches", tuned.json["batches"])
 
 
-# Loads and steps of these sleep, so some of them can run at a time.
+# Tests whose loads and steps sleep, so that several can run at once.
 ASLEEP = (check_shared, check_lock, check_server, check_need, check_unset, check_died, check_interrupt,
           check_best, check_order, check_time, check_tfdata, check_refusals)
 AT_ONCE = 3

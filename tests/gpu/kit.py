@@ -15,7 +15,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# A script that is run alone finds the carried tree in the same place as plan.py.
+# The build that was carried to the GPU's machine, where plan.py puts it; a script run alone finds it too.
 CARRIED = os.path.abspath(os.path.join(HERE, "..", "..", "build-gpu"))
 if os.path.isdir(CARRIED):
     os.environ.setdefault("TEST_BUILD", CARRIED)

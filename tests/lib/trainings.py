@@ -34,9 +34,9 @@ class Training:
 def run(jobs, at_once=1, preload=True, python=None, neighbours=()):
     """Runs trainings [(name, plan)] and yields each when it ends.
 
-    `neighbours`: nice values of programs that are busy all the time beside them. "cores" of the
-    first plan binds all of them to so many cores before they start, as taskset does: a program that
-    binds itself would be told that it, or a library of its, did so."""
+    `neighbours`: nice values of programs that are busy all the time beside the trainings. "cores" of
+    the first plan binds all programs to so many cores before they start, as taskset does: the report
+    would tell of a program that binds itself."""
     folder = t.scratch()
     env = t.environment(preload, DLPROF_OUT=os.path.join(folder, "%p.db"))
     cores = sorted(os.sched_getaffinity(0))[:jobs[0][1].get("cores")]

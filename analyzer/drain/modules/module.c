@@ -25,7 +25,7 @@
 
 /* .eh_frame_hdr is read only with these encodings, which every linker uses. */
 #define EH_FRAME_POINTER 0x1b /* encoding of .eh_frame: relative to the field, 4 bytes */
-#define EH_COUNT	 0x03 /* 4 bytes */
+#define EH_COUNT	 0x03 /* encoding of the table's length: a number of 4 bytes */
 #define EH_TABLE	 0x3b /* encoding of the table: relative to the header, 4 bytes */
 
 struct mapping {

@@ -117,7 +117,7 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 
 	if (alive->pidfd >= 0)
 		return poll(&waiting, 1, 0) == 0;
-	if (alive->is_found) /* by its pid, but an old kernel has no pidfd */
+	if (alive->is_found) /* the process is known by its pid; an old kernel has no pidfd */
 		return is_shown(alive);
 	/* Asked before the lock, which outlives the process while a reader has its memory. */
 	if (is_nobody(alive))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ended.h - writes how the program and its workers ended; "" (and false) if all ended well. */
+/* ended.h - writes how the program and its workers ended. */
 #pragma once
 
 #include "render/run/report.h"
 
 #define ENDED_WORDS 128
 
-/* Write how the program or a worker ended; `batch_count` is -1 if there is no loader. */
+/* Write how the program or a worker ended; "" and false: well. batch_count -1: no loader. */
 bool ended_program(const struct run_info *run, int64_t batch_count, char *text, size_t size);
 bool ended_workers(const struct run_info *run, char *text, size_t size);
 

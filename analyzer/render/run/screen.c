@@ -17,7 +17,7 @@
 #define STARTUP      0.02 /* start-up is mentioned above this share of the time */
 #define LOSS_SERIOUS 0.01 /* lost records are mentioned above this share of all records */
 #define ALONE        0.20 /* collectives are mentioned if nothing else ran in this share of steps */
-#define UNLOADED     0.05 /* loads that were not seen are mentioned above this share of all loads */
+#define UNLOADED     0.05 /* loads without a record are mentioned above this share of all loads */
 #define NOTE_MOST    60
 
 void screen_program(const char *command, char *ret, size_t size)

@@ -19,7 +19,7 @@ struct doing {
 	int64_t pid, worker_id;    /* worker_id: UNKNOWN: no worker */
 	int64_t since_ns, seen_ns; /* as in t_doing */
 	enum line_role role;
-	/* line_samples.frames[frame]: innermost frame of the user's code, or `inner`, of all */
+	/* in line_samples.frames: innermost frame of the user (else of all), and of all code */
 	uint32_t frame, inner;
 };
 
