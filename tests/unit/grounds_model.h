@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grounds_model.h - a run of four workers that cannot keep up: loads of 100 ms, steps of 20 ms. */
+/* grounds_model.h - makes runs whose four workers cannot keep up: loads of 100 ms, steps of 20. */
 #pragma once
 
 #include "analysis/cause/diagnosis.h"
@@ -14,14 +14,14 @@ extern const struct load_times TIMES;
 /* Makes `series` without batches. */
 void make_none(void);
 
-/* Fills `series`. NULL: loads of 100 ms, by each worker in turn. */
+/* Fills `series`. load_ms NULL: 100 ms; worker NULL: each worker in turn. */
 void make(double (*load_ms)(int batch), int (*worker)(int batch));
 
-/* Fills `finding` and `diagnosis`, and empties `series`. */
+/* Judges `series` and empties it; fills `finding` and `diagnosis`, and returns the cause. */
 enum cause judge(const struct cause_input *input);
 
 enum cause judge_facts(const struct load_facts *facts);
 bool is_advised(enum advice_id id);
 
-/* The loads waited for nothing, and no more is known of them. */
+/* Returns facts of loads that waited for nothing, and of which no more is known. */
 struct load_facts no_waits(void);

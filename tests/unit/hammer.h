@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hammer.h - what the two readers of hammer.c's rings share. */
+/* hammer.h - functions that both readers of hammer.c's rings use. */
 #pragma once
 
 #include <stdatomic.h>
@@ -10,9 +10,9 @@
 
 void hammer_demand(bool fine, const char *what);
 
-/* A record of the thread: whole, and none that came before; `next`: the least number it may have.
+/* Aborts unless a record is whole, the thread's, and has at least the number *next, which it sets.
  */
 void hammer_check(const struct dlprof_event *event, uint32_t tid, uint32_t *next);
 
-/* Reads the one segment in the folder until `done`, by the drain's own reader; how many records. */
+/* Reads the folder's only segment by the drain's reader until `done`; returns how many records. */
 uint64_t hammer_drain(const char *folder, const _Atomic bool *done);

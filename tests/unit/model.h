@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.h - loaders that are run by a model of their own: event by event, not by the recursion that
- * the analysis uses.
+ * model.h - simulates loaders event by event, and so not by the recursion that the analysis uses.
+ * Functions return the results in `series`, `finding` and `diagnosis`.
  */
 #pragma once
 
@@ -10,38 +10,38 @@
 /* What a loader does; times in ms. */
 struct model {
 	int workers, prefetch, epochs, batches;
-	double load, spread; /* loads are load x (1 +- spread) */
+	double load, spread; /* length of a load is load x (1 +- spread) */
 	double compute;
-	double delivery; /* of a batch that is ready */
+	double delivery; /* time to receive a batch that is ready */
 	int slow_worker;
-	double slow_factor; /* of its loads; 0: none */
+	double slow_factor; /* factor of the slow worker's loads; 0: no worker is slow */
 	double rare_share, rare_factor;
-	int every;          /* every so many loads takes rare_factor times as long */
-	int pause_every;    /* the training stops for 2 s */
-	double start;       /* of an epoch */
-	double cold_factor; /* of the loads of the first epoch */
+	int every;          /* every so many loads one takes rare_factor times as long */
+	int pause_every;    /* batches after which the training stops for 2 s */
+	double start;       /* time to start an epoch */
+	double cold_factor; /* factor of the first epoch's loads */
 	double cpu_share;
 	double cores, main_cores, other_cores;
 	int other_nice;
-	bool burst; /* all workers are slow for a while */
+	bool burst; /* at times all workers are slow for a while */
 	bool hide_readiness;
 };
-/* One of which nothing is to be said. */
+/* A loader without any trouble. */
 extern const struct model HEALTHY;
 
-/* Of the model that was run last; to be freed by series_done(). */
+/* The results of the last run; free `series` by series_done(). */
 extern struct batch_series series;
 extern struct finding finding;
 extern struct diagnosis diagnosis;
 
-/* Makes its series: a worker takes its next task when it is free and was given one. */
+/* Runs the model and fills `series`. A worker begins its next task when it is free and has one. */
 void model_run(const struct model *m);
 
-/* The same, and judges it. */
+/* Runs the model, and judges its series. */
 void model_diagnose(const struct model *m);
 
-/* The throughput of the model itself, steady batches only; the series is freed. */
+/* Runs the model; returns its batches per second, of steady batches only, and frees the series. */
 double model_truth(const struct model *m);
 
-/* The next of a row of numbers from 0 to 1. */
+/* Returns the next pseudo-random number from 0 to 1. */
 double model_random_share(void);

@@ -183,7 +183,7 @@ Test(cpus, of_this_process)
 	while (used.tv_sec == 0 && used.tv_nsec < 200000000);
 	ns = cpus_used_ns(getpid(), start);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	/* The kernel counts in ticks. */
+	/* The kernel's times may lack some ticks. */
 	cr_assert_geq(ns, 170000000);
 	cr_assert_leq(ns, (int64_t)used.tv_sec * 1000000000 + used.tv_nsec + 20000000);
 	cr_assert_eq(cpus_used_ns(getpid(), start + 1), -1, "another process had this pid");
@@ -195,7 +195,7 @@ Test(cpus, of_this_process)
 	cr_assert_eq(cpus_affinity(getpid()), 1);
 }
 
-/* CPU time of this process, all of it in user space. */
+/* Computes until this process has used `until_ns` of CPU time; returns what it has used. */
 static int64_t spin(int64_t until_ns)
 {
 	struct timespec used;
@@ -225,7 +225,7 @@ Test(cpus, children_count_when_they_were_waited_for)
 	cr_assert_leq(stat.children_ns, 200000000);
 }
 
-/* A training that sleeps uses a few milliseconds between two looks. */
+/* CPU time of a few milliseconds between two readings is seen, as of a training that sleeps. */
 Test(cpus, less_than_a_tick_is_seen)
 {
 	struct process_stat stat;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_cuda_layout.c - our table of CUPTI's records and constants against the vendor's headers. It
- * need not run: it compiles or it does not. That later structs begin the same: tests/cuda/abi.py.
+ * test_cuda_layout.c - compiles only if the shim's table of CUPTI's records and constants agrees
+ * with NVIDIA's headers; it is not run. tests/cuda/abi.py checks that newer structs begin the same.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ _Static_assert(offsetof(CUpti_ActivityGraphTrace2, endDeviceId) == RECORD_GRAPH_
 	       "CUpti_ActivityGraphTrace2.endDeviceId lies there");
 #endif
 
-/* Numbers of calls, where all of them are known. */
+/* The numbers of calls, with headers that know all these calls. */
 #if CUPTI_API_VERSION >= 130000
 #define CALL(domain, class, name, number) EQUAL(number, CUPTI_##domain##_TRACE_CBID_##name)
 #include "cuda/api.def"

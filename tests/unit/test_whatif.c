@@ -342,7 +342,7 @@ static void expect_possible(const struct whatif *w, const struct model *m)
 	}
 }
 
-/* Whatever was recorded, no part of the time is below nothing or above all. */
+/* Whatever was recorded, predicted shares of time lie between 0 and 1. */
 Test(whatif, waiting_is_between_none_and_all)
 {
 	int predicted = 0;
@@ -367,14 +367,14 @@ Test(whatif, waiting_is_between_none_and_all)
 	cr_assert_geq(predicted, 200, "%d", predicted);
 }
 
-/* A second loader is asked within the steps of this one, for 40 ms of each 100. */
+/* The training asks a second loader within its steps, and waits for it 40 ms of each 100. */
 Test(whatif, waits_for_another_loader_are_waiting_in_each_prediction)
 {
 	const struct whatif *w = &diagnosis.whatif;
 	struct model m = HEALTHY;
 	double other_ns;
 
-	m.load = 500; /* 25 ms are waited for it */
+	m.load = 500; /* makes waits of 25 ms */
 	model_run(&m);
 	other_ns = 40 * MS * (double)series.count;
 	for (size_t i = 0; i < series.count; i++)
@@ -391,13 +391,13 @@ Test(whatif, waits_for_another_loader_are_waiting_in_each_prediction)
 	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
 	series_done(&series);
 	cr_assert_eq(w->stall_ratio[WHATIF_BASELINE], finding.stall_ratio);
-	/* Twice the workers end this loader's waits, and not the other's. */
+	/* Twice the workers end the waits for this loader, and not those for the other one. */
 	cr_expect_float_eq(w->gain[WHATIF_WORKERS_X2], 0.25, 0.03);
 	cr_expect_float_eq(w->stall_ratio[WHATIF_WORKERS_X2], 0.40, 0.02);
 	cr_expect_eq(w->stall_ratio[WHATIF_SYNTHETIC], 0);
 }
 
-/* As a loader of 100 ms a batch and steps of 25 ms whose other workers got no data. */
+/* Diagnoses a loader with loads of 100 ms and steps of 25 ms, of whose workers only some load. */
 static void diagnose_idle(int loading, int workers)
 {
 	struct model m = HEALTHY;
@@ -415,7 +415,7 @@ static void diagnose_idle(int loading, int workers)
 	series_done(&series);
 }
 
-/* One shard among 4 workers, and two among 8: as many load as there are shards. */
+/* As many workers load as there are shards: 1 of 4, and 2 of 8. */
 Test(whatif, counts_the_workers_that_load)
 {
 	const struct whatif *w = &diagnosis.whatif;
@@ -429,7 +429,7 @@ Test(whatif, counts_the_workers_that_load)
 		cr_expect(isnan(w->gain[WHATIF_WORKERS_X2]));
 		cr_expect_eq(w->needed_workers, -1);
 		cr_expect_not(w->core_limited);
-		/* What does not depend on them is predicted all the same. */
+		/* Predictions that do not depend on the number of workers are made all the same. */
 		cr_expect_gt(w->gain[WHATIF_LOAD_HALF], 0.8);
 		cr_expect_eq(w->setups[WHATIF_BASELINE].workers, loading);
 	}
@@ -443,7 +443,7 @@ static void predict_with(const struct load_facts *facts, const struct flight *fl
 	cr_assert_eq(cause_find(&series, &finding, &input, &diagnosis), 0);
 }
 
-/* Who waits for a server may wait for one that has no more to give. */
+/* If loads wait for a server, that may be at its limit: then more workers gain nothing. */
 Test(whatif, more_workers_may_bring_nothing_where_loads_wait_outside)
 {
 	const struct whatif *w = &diagnosis.whatif;
@@ -459,7 +459,7 @@ Test(whatif, more_workers_may_bring_nothing_where_loads_wait_outside)
 	predict_with(NULL, NULL);
 	cr_expect_float_eq(w->outside_share, 0.1, 0.02);
 	cr_expect_gt(w->low_per_s[WHATIF_WORKERS_X2], w->batches_per_s[WHATIF_BASELINE]);
-	/* By what is known of the waits ... */
+	/* The share of waits outside is known by the waits themselves. */
 	facts.load_ns = 100;
 	facts.wait_ns[LOAD_WAIT_SOCKET] = 60;
 	predict_with(&facts, NULL);
@@ -470,14 +470,14 @@ Test(whatif, more_workers_may_bring_nothing_where_loads_wait_outside)
 	cr_expect_geq(w->high_per_s[WHATIF_WORKERS_X2], rate);
 	cr_expect_gt(w->low_per_s[WHATIF_LOAD_HALF], w->batches_per_s[WHATIF_BASELINE]);
 	series_done(&series);
-	/* ... or by the CPU time. */
+	/* Without known waits it is all time without CPU. */
 	m.cpu_share = 0.1;
 	model_run(&m);
 	predict_with(NULL, NULL);
 	cr_expect_float_eq(w->outside_share, 0.9, 0.02);
 	cr_expect_float_eq(w->low_per_s[WHATIF_MORE_WORKERS], w->batches_per_s[WHATIF_BASELINE],
 			   1e-6);
-	/* Where a limit was found, no number is worth trying. */
+	/* If a shared limit was found no number of workers is advised. */
 	flight.limit_per_s = 5;
 	predict_with(NULL, &flight);
 	cr_expect_float_eq(w->batches_per_s[WHATIF_WORKERS_X2], w->batches_per_s[WHATIF_BASELINE],
@@ -487,7 +487,7 @@ Test(whatif, more_workers_may_bring_nothing_where_loads_wait_outside)
 	series_done(&series);
 }
 
-/* One number, which somebody can use, and its gain. */
+/* The advised number of workers is the needed one, and its gain is right. */
 Test(whatif, advises_a_number_of_workers_that_can_be_used)
 {
 	const struct whatif *w = &diagnosis.whatif;
@@ -509,23 +509,23 @@ Test(whatif, advises_a_number_of_workers_that_can_be_used)
 	cr_expect_float_eq(w->batches_per_s[WHATIF_MORE_WORKERS] / model_truth(&other), 1, 0.03);
 	high_per_s = w->high_per_s[WHATIF_LOAD_HALF];
 	cr_expect_eq(w->core_lost, 0);
-	/* Other programs do not make it 10 times as many: these loads hardly need a core. */
+	/* Beside other programs the number stays, since these loads hardly need a core. */
 	m.other_cores = 4;
 	model_diagnose(&m);
 	series_done(&series);
 	cr_expect_leq(w->more_workers, 12);
-	/* But they come and go, and who wakes up waits for a core beside them. */
+	/* But a thread that wakes up may wait for a core beside other programs. */
 	cr_expect_gt(w->core_lost, 0.1);
 	cr_expect_gt(w->high_per_s[WHATIF_LOAD_HALF], high_per_s);
 	m.other_cores = 0;
-	/* 8 times as many at most. */
+	/* At most 8 times as many workers are advised. */
 	m.load = 4000;
 	model_diagnose(&m);
 	series_done(&series);
 	cr_expect_eq(w->more_workers, 16);
 	cr_expect_eq(w->needed_workers, -1);
 	cr_expect_not(w->core_limited);
-	/* Not more than the cores keep at work. */
+	/* Nor are more advised than the cores can keep at work. */
 	m.cpu_share = 0.8;
 	model_diagnose(&m);
 	series_done(&series);
@@ -561,7 +561,7 @@ static void predict_starts(const struct model *m, double worker_share, double se
 	cr_assert_eq(diagnosis.whatif.gap, WHATIF_GAP_NONE);
 }
 
-/* 16 workers on 2 cores, which have an eighth of a core each. */
+/* Returns a model with 16 workers on 2 cores, each of which gets an eighth of a core. */
 static struct model crowded(void)
 {
 	struct model m = HEALTHY;
@@ -577,7 +577,7 @@ static struct model crowded(void)
 	return m;
 }
 
-/* Where starting 4 workers takes 2 s in each epoch of 32 batches, 32 take 16 s. */
+/* To start 4 workers takes 2 s in each epoch of 32 batches, so that 32 workers take 16 s. */
 Test(whatif, advises_no_workers_that_take_longer_to_start_than_they_save)
 {
 	const struct whatif *w = &diagnosis.whatif;
@@ -619,7 +619,7 @@ Test(whatif, fewer_workers_load_as_fast_where_there_are_too_many)
 
 	predict_starts(&m, 0.125, 800);
 	cr_expect_eq(w->fewer_workers, 2);
-	/* 14 starts of 50 ms each are saved in each epoch of some 7.4 s. */
+	/* Each epoch of some 7.4 s saves the starts of 14 workers, 50 ms each. */
 	cr_expect_gt(w->gain[WHATIF_FEWER_WORKERS], 0.05, "%g", w->gain[WHATIF_FEWER_WORKERS]);
 	cr_expect_lt(w->gain[WHATIF_FEWER_WORKERS], 0.40, "%g", w->gain[WHATIF_FEWER_WORKERS]);
 	m = HEALTHY;
@@ -632,7 +632,7 @@ Test(whatif, fewer_workers_load_as_fast_where_there_are_too_many)
 	cr_expect(isnan(w->gain[WHATIF_FEWER_WORKERS]));
 }
 
-/* What a worker gets of a core is not known, but that its loads neither run nor wait is. */
+/* A worker's share of a core is not known, but its loads are known neither to run nor to wait. */
 Test(whatif, fewer_workers_where_most_of_a_load_was_not_seen)
 {
 	const struct whatif *w = &diagnosis.whatif;
@@ -655,7 +655,7 @@ Test(whatif, fewer_workers_where_most_of_a_load_was_not_seen)
 	cr_expect_lt(w->gain[WHATIF_FEWER_WORKERS], 0.40, "%g", w->gain[WHATIF_FEWER_WORKERS]);
 }
 
-/* Six workers want 20 ms of a core for each load, and wait 40 ms for one of the two cores. */
+/* Six workers compute 20 ms for each load, and wait 40 ms for one of the two cores. */
 Test(whatif, fewer_workers_are_no_faster_where_loads_only_compute)
 {
 	struct whatif *w = &diagnosis.whatif;
@@ -693,7 +693,7 @@ Test(whatif, prices_a_part_of_the_loads)
 	cr_expect_float_eq((1 + part.gain) * w->batches_per_s[WHATIF_BASELINE],
 			   model_truth(&other), 0.2);
 	cr_expect(part.low < part.gain && part.gain < part.high);
-	/* Of a run of which nothing is predicted, nothing. */
+	/* If nothing is predicted for the run, nothing is predicted for a part of its loads. */
 	diagnosis.whatif.gap = WHATIF_GAP_OFF;
 	cr_assert_eq(whatif_part(&series, &finding, w, 0.4, &part), 0);
 	cr_expect(isnan(part.gain) && isnan(part.low) && isnan(part.high));

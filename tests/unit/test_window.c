@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows of steps: exact in each width, bounded, and the same however the ranks come together. */
+/* Windows of steps are exact at each width, limited in number, and the same in any ranks' order. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
