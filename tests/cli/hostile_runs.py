@@ -77,7 +77,7 @@ def virtual_table(path):
 
 
 def trigger(path):
-    """A database of an old version, whose tables a verb changes that writes into it."""
+    """A database of an old version: a verb that writes into it changes its tables first."""
     change(path, "CREATE TRIGGER t AFTER INSERT ON t_meta BEGIN DELETE FROM t_batch; END;"
            "CREATE TRIGGER u AFTER UPDATE ON t_meta BEGIN DELETE FROM t_batch; END;"
            "PRAGMA user_version = 4")

@@ -119,7 +119,7 @@ def check_counts(name, row, ops, wholes):
 
 
 def check_sums(name, counts):
-    """The sums over all steps are right: an operation that one step lacks is counted in its neighbour."""
+    """The sums over all steps are right: what one step lacks near its end, the next step counts too much."""
     for column in counts[0]:
         found, true = (sum(count[column][i] for count in counts) for i in (0, 1))
         edge = counts[0][column][2] + counts[-1][column][2]

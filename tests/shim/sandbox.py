@@ -82,8 +82,8 @@ def calls_of(argv):
 
 
 def check_killed(strict):
-    """No sandbox kills the program that allows only the program's own system calls, whether the program
-    enters the sandbox itself or was started in it."""
+    """A sandbox that allows only the program's own system calls does not kill it under dlprof, whether
+    the program enters the sandbox itself or was started in it."""
     for how in ("end", "child", "signal"):
         done = run([strict, how], env=environment(False))
         if done.status == 77:
