@@ -17,6 +17,7 @@ struct plan {
 	double load, step;
 	int epochs, stop_after; /* batches after which an epoch is left; 0: never */
 	bool is_rotated;        /* the shards go to other workers in each epoch */
+	bool is_late;           /* a batch counts as ready, and its worker answers late */
 };
 
 /* Returns the worker of an epoch's next batch, in turn among those with data; -1: none is left. */
@@ -53,11 +54,11 @@ static void run_epoch(const struct plan *p, int epoch)
 		row.epoch = epoch;
 		row.batch = i;
 		row.worker = worker;
-		row.head_ready = idle[worker] <= request;
+		row.head_ready = p->is_late || idle[worker] <= request;
 		row.qdepth = 0;
 		row.load_ns = (int64_t)(load * MS);
 		row.wait_ns = (int64_t)((now - request) * MS);
-		row.handover_ns = (int64_t)(0.2 * MS);
+		row.handover_ns = p->is_late ? row.wait_ns : (int64_t)(0.2 * MS);
 		row.compute_ns = (int64_t)(p->step * MS);
 		now += p->step;
 		cr_assert_eq(series_append(&series, &row), 0);
@@ -103,8 +104,8 @@ static double rate(const struct plan *p)
 	return per_s;
 }
 
-static const struct plan ONE_LARGE = {{140, 20, 20, 20}, 33, 15, 2, 0, false};
-static const struct plan EVEN = {{50, 50, 50, 50}, 33, 15, 2, 0, false};
+static const struct plan ONE_LARGE = {{140, 20, 20, 20}, 33, 15, 2, 0, false, false};
+static const struct plan EVEN = {{50, 50, 50, 50}, 33, 15, 2, 0, false, false};
 
 Test(uneven, one_worker_has_most_of_the_data)
 {
@@ -138,17 +139,34 @@ Test(uneven, the_gain_is_that_of_even_shards)
 			   "%g, not %g", 1 + diagnosis.whatif.gain[WHATIF_EVEN_SHARDS], truth);
 }
 
+/* Workers that answer late make the training wait for batches that count as ready. */
+Test(uneven, late_answers_of_the_last_worker_count_where_workers_answer_late)
+{
+	struct plan p = ONE_LARGE;
+	struct uneven u;
+
+	p.is_late = true;
+	run(&p);
+	stall_judge(&series, &finding);
+	uneven_find(&series, &finding, false, &u);
+	cr_expect_eq(u.loading, 0);
+	uneven_find(&series, &finding, true, &u);
+	cr_expect_eq(u.loading, 1);
+	cr_expect_gt(u.wait_share, 0.9);
+	series_done(&series);
+}
+
 Test(uneven, milder_forms)
 {
 	const struct uneven *u = &diagnosis.uneven;
-	struct plan p = {{80, 80, 20, 20}, 40, 15, 3, 0, false};
+	struct plan p = {{80, 80, 20, 20}, 40, 15, 3, 0, false, false};
 
 	cr_expect_eq(diagnose(&p), CAUSE_UNEVEN_SHARDS, "%s", cause_names[diagnosis.cause]);
 	cr_expect_eq(u->loading, 2);
 	cr_expect(u->named == 2 && u->list[0] == 0 && u->list[1] == 1);
 	cr_expect_float_eq(u->share, 0.8, 1e-9);
 	/* Workers end one after the other; waits begin when the last one is alone. */
-	p = (struct plan){{100, 60, 30, 20}, 26, 15, 3, 0, false};
+	p = (struct plan){{100, 60, 30, 20}, 26, 15, 3, 0, false, false};
 	cr_expect_eq(diagnose(&p), CAUSE_UNEVEN_SHARDS, "%s", cause_names[diagnosis.cause]);
 	cr_expect_eq(u->loading, 1);
 	/* Another worker has the large shard in each epoch. */
@@ -189,14 +207,14 @@ Test(uneven, even_shards_are_not)
 /* Waits that last all the time do not come from workers that have ended. */
 Test(uneven, waits_must_come_with_the_end)
 {
-	struct plan p = {{70, 70, 70, 20}, 150, 15, 2, 0, false};
+	struct plan p = {{70, 70, 70, 20}, 150, 15, 2, 0, false, false};
 
 	cr_expect_not(is_uneven(&p));
 	/* The worker ends so early that there is too little before to compare with. */
-	p = (struct plan){{120, 120, 120, 3}, 55, 15, 2, 0, false};
+	p = (struct plan){{120, 120, 120, 3}, 55, 15, 2, 0, false, false};
 	cr_expect_not(is_uneven(&p));
 	/* The other workers are fast enough after one has ended. */
-	p = (struct plan){{70, 70, 70, 20}, 33, 15, 2, 0, false};
+	p = (struct plan){{70, 70, 70, 20}, 33, 15, 2, 0, false, false};
 	cr_expect_not(is_uneven(&p));
 }
 
@@ -241,7 +259,7 @@ Test(uneven, only_where_the_dataset_deals_and_the_order_shows_it)
 /* For workers without any data there is another cause. */
 Test(uneven, workers_that_load_nothing_are_idle)
 {
-	const struct plan p = {{150, 50, 0, 0}, 60, 15, 2, 0, false};
+	const struct plan p = {{150, 50, 0, 0}, 60, 15, 2, 0, false, false};
 
 	cr_expect_not(is_uneven(&p));
 	cr_expect_eq(diagnosis.cause, CAUSE_IDLE_WORKERS, "%s", cause_names[diagnosis.cause]);

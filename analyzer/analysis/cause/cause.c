@@ -378,11 +378,14 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 {
 	const double *part_ns = f->account.part_ns;
 	double time_ns = f->account.time_ns, pool_ns = f->own.part_ns[ACCOUNT_NOT_READY];
+	const double asked_ns = grounds_is_asking(&d->grounds)
+					? part_ns[ACCOUNT_RECEIVING] * d->uneven.wait_share
+					: 0;
 
 	if (f->starved) {
 		add_starts(s, f, input->lines, d);
 		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_DELIVERY),
-			  part_ns[ACCOUNT_RECEIVING], time_ns);
+			  part_ns[ACCOUNT_RECEIVING] - asked_ns, time_ns);
 		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_SAMPLER),
 			  part_ns[ACCOUNT_SAMPLING], time_ns);
 		if (isnan(pool_ns))
@@ -391,7 +394,8 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 				  fmax(0, f->own.part_ns[ACCOUNT_SAMPLING]);
 		add_cause(d, CAUSE_SKIPPED_BATCHES, pool_ns * d->skipped.wait_share, time_ns);
 		pool_ns *= 1 - d->skipped.wait_share;
-		add_cause(d, CAUSE_UNEVEN_SHARDS, pool_ns * d->uneven.wait_share, time_ns);
+		add_cause(d, CAUSE_UNEVEN_SHARDS, asked_ns + pool_ns * d->uneven.wait_share,
+			  time_ns);
 		pool_ns *= 1 - d->uneven.wait_share;
 		for (enum split_owner owner = 0; owner < SPLIT_MAX; owner++) {
 			const bool is_warm = owner == SPLIT_COLD && !may_be_cold(s, f, d);
@@ -498,16 +502,16 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 		r = boot_stall_ratio(s, f, &ret->boot);
 	if (r < 0)
 		return r;
+	grounds_find(s, f, input, &ret->grounds);
 	/* If workers share a limit, even shards gain nothing. */
 	if (!input->flight || isnan(input->flight->limit_per_s))
-		uneven_find(s, f, &ret->uneven);
+		uneven_find(s, f, grounds_is_asking(&ret->grounds), &ret->uneven);
 	skipped_find(s, f, input->has_gpu, &ret->skipped);
 	split_find(s, f, &ret->slow, &periods, &split);
 	ret->cold = split.cold;
 	ret->shift = split.shift;
 	ret->queued_share = split.queued_share;
 	ret->cpu_share = cpu_share(s, f, input->facts);
-	grounds_find(s, f, input, &ret->grounds);
 	find_stages(s, f, input->stages, &ret->stages);
 	if (advises || (f->starved && has_many_workers(s))) {
 		const struct whatif_known known = {.facts = input->facts,

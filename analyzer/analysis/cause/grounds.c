@@ -554,7 +554,7 @@ static enum cause of_workers(const struct grounds *r, const struct batch_series 
 	return cause;
 }
 
-static bool is_asking(const struct grounds *r)
+bool grounds_is_asking(const struct grounds *r)
 {
 	return r->fetch.share >= FETCH_SHARE && r->fetch.each_ns >= FETCH_LEAST_NS &&
 	       r->fetch.cpu_share < FETCH_CPU_MOST && r->loading_share >= FETCH_BUSY;
@@ -587,7 +587,7 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 			return CAUSE_NARROWED_CORES;
 		if (r->holder.found)
 			return CAUSE_INTERPRETER_HELD;
-		if (!is_asking(r))
+		if (!grounds_is_asking(r))
 			return cause;
 		/* Growing loads delay a worker's answers to fetches, so growth is the cause. */
 		return r->growth.found ? growth_cause(r) : CAUSE_WORKER_INTERPRETER;

@@ -22,6 +22,9 @@
 void grounds_find(const struct batch_series *series, const struct finding *finding,
 		 const struct cause_input *input, struct grounds *ret);
 
+/* Returns true if receiving takes long because workers, busy with their next loads, answer late. */
+bool grounds_is_asking(const struct grounds *grounds);
+
 /* Returns a more exact cause than `mechanism`, if the grounds show one, else `mechanism`. */
 enum cause grounds_cause(const struct grounds *grounds, const struct batch_series *series,
 		     enum cause mechanism);

@@ -67,8 +67,8 @@ struct part {
 };
 
 /* Adds each wait of an epoch to parts[m]; m is how many workers still loaded at that time. */
-static void add_epoch(const struct batch_series *s, const struct finding *f, const struct epoch *e,
-		      struct part *parts)
+static void add_epoch(const struct batch_series *s, const struct finding *f, bool is_asking,
+		      const struct epoch *e, struct part *parts)
 {
 	size_t loading = count_lasting(s, e);
 
@@ -76,7 +76,8 @@ static void add_epoch(const struct batch_series *s, const struct finding *f, con
 		loading += ends_early(s, e, i);
 		if (!(s->state[i] & SERIES_STEADY))
 			continue;
-		parts[loading].wait_ns += stall_not_ready_ns(s, f, i);
+		parts[loading].wait_ns += is_asking ? (double)s->wait_ns[i]
+						    : stall_not_ready_ns(s, f, i);
 		parts[loading].count++;
 	}
 }
@@ -138,7 +139,8 @@ static void describe(const struct batch_series *s, struct uneven *ret)
 	ret->batches = all / epochs;
 }
 
-void uneven_find(const struct batch_series *s, const struct finding *f, struct uneven *ret)
+void uneven_find(const struct batch_series *s, const struct finding *f, bool is_asking,
+		 struct uneven *ret)
 {
 	struct part parts[MOST_WORKERS + 1] = {0}, all = {0}, after = {0}, before;
 	struct epoch e;
@@ -149,7 +151,7 @@ void uneven_find(const struct batch_series *s, const struct finding *f, struct u
 	    series_has_idle_workers(s) || !s->wait_ns)
 		return;
 	for (size_t run = 0; next_epoch(s, &run, &e);)
-		add_epoch(s, f, &e, parts);
+		add_epoch(s, f, is_asking, &e, parts);
 	for (m = 0; m <= s->workers; m++) {
 		all.wait_ns += parts[m].wait_ns;
 		all.count += parts[m].count;

@@ -29,5 +29,6 @@ struct uneven {
 	size_t named; /* workers in `list`; 0: they differ between epochs, or are too many */
 };
 
-void uneven_find(const struct batch_series *series, const struct finding *finding,
+/* `is_asking`: waits for batches that were ready count, too, as busy workers answer late. */
+void uneven_find(const struct batch_series *series, const struct finding *finding, bool is_asking,
 		 struct uneven *ret);

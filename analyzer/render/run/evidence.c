@@ -54,9 +54,10 @@ static void add_uneven(const struct report *report, char *text, size_t size)
 		    UNITS_SHARE(u->share));
 	page_append(text, size,
 		    " From about batch %.0f of %.0f on only %" PRId32 " of %" PRId32
-		    " workers load%s; %s of the waiting for unfinished batches comes after that.",
+		    " workers load%s; %s of the waiting%s comes after that.",
 		    u->begin, u->batches, u->loading, report->series.workers,
-		    u->loading == 1 ? "s" : "", UNITS_SHARE(u->wait_share));
+		    u->loading == 1 ? "s" : "", UNITS_SHARE(u->wait_share),
+		    grounds_is_asking(&report->diagnosis.grounds) ? "" : " for unfinished batches");
 }
 
 const char *evidence_taker(const struct report *report)
