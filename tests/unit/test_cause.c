@@ -376,6 +376,29 @@ Test(advice, bounds_one_thread_a_worker_by_the_cpu_time_of_its_own_thread)
 	}
 }
 
+/* A longer queue leaves the samples in their order. */
+Test(advice, prefers_a_longer_queue_to_another_order_if_their_gains_are_alike)
+{
+	struct whatif *w = &diagnosis.whatif;
+	struct model m = HEALTHY;
+
+	m.load *= 6;
+	model_diagnose(&m);
+	for (int is_alike = 0; is_alike < 2; is_alike++) {
+		for (int id = 0; id < WHATIF_MAX; id++) {
+			w->gain[id] = NAN;
+			w->low_per_s[id] = 1.1 * w->batches_per_s[WHATIF_BASELINE];
+		}
+		w->gain[WHATIF_PREFETCH_X4] = 0.21;
+		w->gain[WHATIF_IN_ORDER_FALSE] = is_alike ? 0.23 : 0.4;
+		give(CAUSE_HEAD_OF_LINE);
+		cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_PREFETCH_OR_IN_ORDER_FALSE);
+		cr_expect_eq(diagnosis.advice.steps[0].whatif,
+			     is_alike ? WHATIF_PREFETCH_X4 : WHATIF_IN_ORDER_FALSE);
+	}
+	series_done(&series);
+}
+
 /* Persistent workers gain no more than the time in which epochs start and end. */
 Test(advice, bounds_persistent_workers_by_the_starts)
 {

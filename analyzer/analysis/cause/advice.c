@@ -73,7 +73,19 @@ static double gain_of(double share)
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
 }
 
-/* Returns which prediction in `whatif` gives the advice's gain (of two, the larger), or NO_ROW. */
+/* Returns false if there may be no gain: the range of predicted rates includes the run's rate. */
+static bool is_sure(const struct whatif *whatif, int row)
+{
+	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
+
+	return whatif->gain[row] > 0 && (whatif_may_be_shared(whatif, row) ||
+					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
+}
+
+/*
+ * Returns which prediction in `whatif` gives the advice's gain, or NO_ROW. A longer queue leaves the
+ * samples in their order, so it goes before in_order=False if their gains are alike.
+ */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
 	/* 0 (WHATIF_BASELINE) stands for no prediction. */
@@ -96,18 +108,11 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 
 	if (id == ADVICE_PREFETCH_OR_IN_ORDER_FALSE &&
 	    (gain[WHATIF_PREFETCH_X4] > gain[WHATIF_IN_ORDER_FALSE] ||
-	     isnan(gain[WHATIF_IN_ORDER_FALSE])))
+	     isnan(gain[WHATIF_IN_ORDER_FALSE]) ||
+	     (is_sure(whatif, WHATIF_PREFETCH_X4) &&
+	      ALIKE * (1 + gain[WHATIF_PREFETCH_X4]) > 1 + gain[WHATIF_IN_ORDER_FALSE])))
 		return WHATIF_PREFETCH_X4;
 	return rows[id] ? rows[id] : NO_ROW;
-}
-
-/* Returns false if there may be no gain: the range of predicted rates includes the run's rate. */
-static bool is_sure(const struct whatif *whatif, int row)
-{
-	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
-
-	return whatif->gain[row] > 0 && (whatif_may_be_shared(whatif, row) ||
-					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
 }
 
 /* Returns true if workers are threads that compute or wait for each other: they share the GIL. */
