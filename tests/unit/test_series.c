@@ -162,8 +162,34 @@ Test(series, loads_that_seem_to_do_nothing_wait_for_threads_that_run)
 		facts.wait_ns[LOAD_WAIT_THREAD] = cases[i].thread * 20e9;
 		facts.wait_ns[LOAD_WAIT_SOCKET] = cases[i].socket * 20e9;
 		facts.runnable_threads = cases[i].runnable;
-		series_add_threads(&series, &facts, 1e9);
+		series_add_threads(&series, &facts, 1e9, 2);
 		cr_expect_eq(series.worker_threads > 0, cases[i].are_needed, "%zu", i);
+		series_done(&series);
+	}
+}
+
+/* Two loads at a time start programs that use 0.7 cores each; 0.2 of 1.6 cores are of others. */
+Test(series, programs_that_loads_start_are_no_other_programs)
+{
+	for (int is_known = 0; is_known < 2; is_known++) {
+		struct load_facts facts = LOAD_FACTS_UNKNOWN;
+		struct batch_series series;
+
+		series_init(&series);
+		series.workers = 2;
+		series.load_cpu_ns = 1e8;
+		series.load_cpu_count = 1;
+		series.other_cores = is_known ? 1.6 : NAN;
+		series.share = (struct share){.cores = 2, .all = 2, .count = 2};
+		series.share.neighbours[0] = (struct share_neighbour){false, 1, 0.3, 0.3};
+		series.share.neighbours[1] = (struct share_neighbour){true, 1, 1.3, 2.6};
+		facts.load_ns = 20e9;
+		facts.children_cores = 0.7;
+		series_add_threads(&series, &facts, 1e9, 2);
+		cr_expect_float_eq(series.worker_threads, 0.8, 1e-9);
+		cr_expect(is_known ? fabs(series.other_cores - 0.2) < 1e-9
+				   : isnan(series.other_cores));
+		cr_expect_float_eq(share_wanted(&series.share), 0.2, 1e-9);
 		series_done(&series);
 	}
 }

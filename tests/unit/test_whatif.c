@@ -604,7 +604,7 @@ Test(whatif, loads_that_wait_for_their_workers_threads_need_cores)
 		m.cpu_share = 0.02, facts.load_ns = 1, facts.runnable_threads = outside ? 0.1 : 1;
 		model_run(&m);
 		facts.wait_ns[outside < 2 ? LOAD_WAIT_THREAD : LOAD_WAIT_SOCKET] = 0.95;
-		series_add_threads(&series, &facts, m.load * MS);
+		series_add_threads(&series, &facts, m.load * MS, 2);
 		predict_with(&facts, NULL);
 		cr_expect_eq(diagnosis.whatif.gain[WHATIF_WORKERS_X2] < 0.05, !outside);
 		cr_expect_eq(diagnosis.whatif.outside_share > 0.5, outside > 0, "%d", outside);

@@ -17,6 +17,7 @@
 #define LOADING_KNOWN  0.9  /* an epoch counts if this share of its batches has a known worker */
 #define OTHERS_LEAST   0.1  /* other programs that use a smaller share of the cores are ignored */
 #define WAITS_LEAST    0.1  /* waits for a worker's threads matter from this share of load time */
+#define CHILDREN_LEAST 0.05 /* programs that loads start matter if they use so many cores */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
@@ -308,8 +309,9 @@ int32_t series_find_loading(const struct batch_series *s)
 }
 
 void series_add_threads(struct batch_series *series, const struct load_facts *facts,
-			double load_mean_ns)
+			double load_mean_ns, double loads_at_once)
 {
+	const double children = facts->children_cores * loads_at_once;
 	const double cpu_ns = series->load_cpu_ns / (double)series->load_cpu_count;
 	double unseen = 1 - cpu_ns / load_mean_ns;
 
@@ -323,6 +325,12 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 	if (facts->wait_ns[LOAD_WAIT_THREAD] >= WAITS_LEAST * facts->load_ns ||
 	    (series->workers > 0 && unseen >= WAITS_LEAST && facts->runnable_threads >= 1))
 		series->worker_threads = facts->runnable_threads;
+	if (children >= CHILDREN_LEAST) {
+		series->worker_threads = fmax(series->worker_threads, cpu_ns / load_mean_ns) +
+					 facts->children_cores;
+		series->other_cores -= fmin(children, series->other_cores);
+		share_take_out(&series->share, children);
+	}
 }
 
 double series_free_cores(const struct batch_series *series)

@@ -154,9 +154,12 @@ bool series_has_others(const struct batch_series *series);
 /* Returns true if other programs clearly used more of the cores during one run than the other. */
 bool series_others_differ(const struct batch_series *a, const struct batch_series *b);
 
-/* Sets `worker_threads`, but only if loads wait for other threads of their worker. */
+/*
+ * Sets `worker_threads`, if loads wait for other threads of their worker or for programs that these
+ * start. Such programs no longer count as other programs. `loads_at_once`: mean number of loads.
+ */
 void series_add_threads(struct batch_series *series, const struct load_facts *facts,
-			double load_mean_ns);
+			double load_mean_ns, double loads_at_once);
 
 /* Call series_init() before the series is used again. */
 void series_done(struct batch_series *series);

@@ -70,3 +70,15 @@ double share_wanted(const struct share *share)
 		wanted += share->neighbours[i].wanted;
 	return wanted;
 }
+
+void share_take_out(struct share *share, double cores)
+{
+	for (size_t i = share->count; i-- > 0 && cores > 0;) {
+		struct share_neighbour *n = &share->neighbours[i];
+		const double part = n->ran > cores ? cores / n->ran : 1;
+
+		cores -= part * n->ran;
+		n->ran *= 1 - part;
+		n->wanted *= 1 - part;
+	}
+}

@@ -150,23 +150,21 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 }
 
 /*
- * Returns how much of the cores the loads use, as a share of what other programs leave free. CPU
- * time of programs that loads start was measured as other programs', but counts as the loads' here.
+ * Returns how much of the cores the loads use, with the programs that loads start, as a share of what
+ * other programs leave free.
  */
 static double cpu_share(const struct batch_series *s, const struct finding *f,
 			const struct load_facts *facts)
 {
 	const double loads_per_ns = (double)f->steady_count / f->steady_ns;
-	double children = 0, free_cores = series_free_cores(s);
+	double children = 0;
 
 	if (!s->load_cpu_count || !(s->cores > 0))
 		return NAN;
 	if (facts && facts->children_cores > 0)
 		children = facts->children_cores * f->load_mean_ns * loads_per_ns;
-	if (children > 0 && s->other_cores > 0)
-		free_cores += fmin(children, s->other_cores);
 	return (s->load_cpu_ns / (double)s->load_cpu_count * loads_per_ns + children) /
-	       fmin(free_cores, s->cores);
+	       fmin(series_free_cores(s), s->cores);
 }
 
 /* Returns false if loads compute or wait for a core, so that storage cannot explain their time. */

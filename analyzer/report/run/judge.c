@@ -196,7 +196,10 @@ static int collect(const struct options *options, struct db *db, bool advises,
 		r = load_facts_read(db, &report->filter, &report->facts);
 	if (r == 0 && explains)
 		series_add_threads(&report->series, &report->facts,
-				   report->finding.load_mean_ns);
+				   report->finding.load_mean_ns,
+				   report->finding.load_mean_ns *
+					   (double)report->finding.steady_count /
+					   report->finding.steady_ns);
 	if (r == 0 && explains)
 		r = find_lines(db, report);
 	if (r == 0 && advises && report->live)
