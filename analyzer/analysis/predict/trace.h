@@ -51,6 +51,7 @@ struct trace {
 	double receive_ns;
 	double sample_ns; /* part of a hand-over that chooses samples; 0: none or unknown */
 	double fetch_ns;  /* part of a hand-over that fetches file descriptors; 0: none, unknown */
+	double filed_share; /* share of fetch_ns that sharing by files takes instead */
 	bool fetch_waits; /* fetching waits for the worker's interpreter, busy with its next load */
 
 	int32_t workers;

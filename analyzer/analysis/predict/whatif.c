@@ -23,6 +23,8 @@
 #define RANGE_PART       0.06 /* error of the model, as a share of ln(predicted / run's rate) */
 #define RANGE_BESIDE     0.3 /* other programs may want this share of their cores more or less */
 #define HANDED_SOONER    0.5
+/* workers answer late because of their loads only if these take this share of their time */
+#define LOADING_LEAST    0.5
 #define LEAST_LEFT       0.01 /* whatif_part() leaves at least this share of a load */
 
 const char *whatif_name(const struct whatif *whatif, int id)
@@ -185,14 +187,27 @@ bool whatif_may_be_shared(const struct whatif *whatif, int id)
 	       whatif->low_per_s[id] >= whatif->batches_per_s[WHATIF_BASELINE];
 }
 
+/* Returns true if workers answer late though they rarely load: what they do instead is unknown. */
+static bool answers_late(const struct trace *trace, const struct whatif *whatif)
+{
+	double load_ns = 0;
+
+	for (size_t i = 0; i < trace->count; i++)
+		load_ns += (double)trace->load_ns[i];
+	return trace->fetch_waits && load_ns / NS_PER_S * whatif->own_per_s <
+					     LOADING_LEAST * (double)trace->count * trace->workers;
+}
+
 /*
- * Returns the rate if workers share a limit, such as a server's, so that more workers bring no more
- * batches. INFINITY: loads hardly wait, or no workers are added.
+ * Returns the rate if what workers wait for or do is the limit: more workers may share a server's,
+ * and sharing by files does not shorten what is not known. INFINITY: neither is possible.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
 
+	if (id == WHATIF_SHARING && answers_late(trace, whatif))
+		return whatif->own_per_s;
 	if (!(whatif->outside_share >= WHATIF_OUTSIDE) || !has_more_workers(whatif, id))
 		return INFINITY;
 	if (whatif->setups[WHATIF_BASELINE].workers)
@@ -386,7 +401,7 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 		WHATIF_PREFETCH_X4, ret);
 	predict(trace, BUT(handover_factor, 0), WHATIF_DELIVERY, ret);
 	if (trace->fetch_ns > 0)
-		predict(trace, BUT(fetch_factor, 0), WHATIF_SHARING, ret);
+		predict(trace, BUT(fetch_factor, trace->filed_share), WHATIF_SHARING, ret);
 	if (now.in_order && !now.is_foreign && !now.as_dealt)
 		predict(trace, BUT(in_order, false), WHATIF_IN_ORDER_FALSE, ret);
 	if (now.restarts && trace->epoch_count > 1 && !now.is_foreign)
