@@ -130,6 +130,8 @@ static int32_t prefetch_factor(const struct report *report)
 	return report->diagnosis.whatif.setups[WHATIF_PREFETCH_X4].prefetch_factor;
 }
 
+#define STATEFUL "torchdata.StatefulDataLoader"
+
 static bool is_kind(const struct report *report, const char *kind)
 {
 	return report->loader && strcmp(report->loader->kind, kind) == 0;
@@ -282,6 +284,11 @@ static void receiving_words(const struct report *report, char *buffer)
 			 "%s of it is asking workers for descriptors (%.2g a batch, %s each); the "
 			 "rest is the pipe, unpickling and mapping.",
 			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
+	if (report->loader && strncmp(report->loader->kind, STATEFUL, strlen(STATEFUL)) == 0)
+		page_append(buffer, REMEDY_WORDS,
+			    " With each batch comes the state of its worker's dataset: keep "
+			    "buffers out of state_dict(), or send it less often "
+			    "(snapshot_every_n_steps).");
 }
 
 static void read_words(const struct report *report, char *buffer)
