@@ -224,9 +224,23 @@ def check_anew(folder):
     check("no workers", path, "use_workers")
 
 
+def check_compiling(folder):
+    """A model that is compiled in most steps, in the first ones, and never."""
+    own, path = ("/home/me/train.py", "<module>", 20), os.path.join(folder, "compiled.db")
+    inside = ("/usr/lib/python3/site-packages/torch/_dynamo/symbolic_convert.py", "run", 10)
+    running = ("/usr/lib/python3/site-packages/torch/_dynamo/eval_frame.py", "_fn", 10)
+    for name, frame, step, wanted in (("again", inside, 150, True), ("at first", inside, lambda i: 2000 if i < 6 else 30, False),
+                                      ("never", running, 150, False)):
+        rundb.build(path, [rundb.loader(rundb.simulate(80, 2, 5, step), workers=2)],
+                    lines=[("main", 1, "before", [frame, own], 400),
+                           ("main", 1, "before", [("/home/me/train.py", "<module>", 30)], 100)])
+        check(name, path, "cheaper_step")
+        t.equal("torch.compile() compiles in 80 % of the time" in forms.flat(forms.run(path)), wanted, name)
+
+
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
-                 check_bytes, check_made_again, check_anew):
+                 check_bytes, check_made_again, check_anew, check_compiling):
         each(t.scratch())
     t.finish()
 

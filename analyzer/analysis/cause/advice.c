@@ -83,7 +83,7 @@ static bool is_sure(const struct whatif *whatif, int row)
 }
 
 /*
- * Returns which prediction in `whatif` gives the advice's gain, or NO_ROW. A longer queue leaves the
+ * Returns which prediction in `whatif` gives the advice's gain, or NO_ROW. A longer queue leaves
  * samples in their order, so it goes before in_order=False if their gains are alike.
  */
 static int row_of(const struct whatif *whatif, enum advice_id id)

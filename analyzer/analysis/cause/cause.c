@@ -149,10 +149,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	return r;
 }
 
-/*
- * Returns how much of the cores the loads use, with the programs that loads start, as a share of what
- * other programs leave free.
- */
+/* Returns which share of the cores left by other programs loads use, with programs they start. */
 static double cpu_share(const struct batch_series *s, const struct finding *f,
 			const struct load_facts *facts)
 {

@@ -134,6 +134,8 @@ struct grounds {
 	bool is_opened_by_all;  /* each worker opens all files of an iterable dataset */
 	/* share of the loads' time making connections or readers that could be kept; 0: little */
 	double making_share, making_error;
+	/* share of the time before backward passes that compiles models again; 0: little */
+	double compiling_share;
 	bool is_managed;        /* at least half of the loads' time waits for a Manager */
 	double tensors;
 	bool is_memory_short;

@@ -24,6 +24,9 @@
 #define FETCH_CPU_MOST  0.5
 /* fetching descriptors is a cause only if loads take at least this share of the workers' time */
 #define FETCH_BUSY      0.5
+/* models are compiled again if it takes this share more than the run's first 1 / 10 of batches */
+#define COMPILING_LEAST 0.2
+#define COMPILED_FIRST  10
 /* the main thread waits for the GIL if another thread holds it in this share of its waits */
 #define HELD_SHARE      0.5
 #define HELD_SAMPLES    30
@@ -511,6 +514,22 @@ static void find_calm(const struct batch_series *s, const struct finding *f, str
 		ret->calm.last = last * s->count / CALM_PARTS;
 }
 
+/* Finds models that are compiled again and again, and not only in the run's first batches. */
+static void find_compiling(const struct batch_series *s, const struct cause_input *input,
+			   struct grounds *ret)
+{
+	const double share = input->lines ? input->lines->compiling_share : NAN;
+	double first_ns = 0, all_ns = 0;
+
+	for (size_t i = 0; share >= COMPILING_LEAST && s->compute_ns && i < s->count; i++) {
+		all_ns += fmax(0, (double)s->compute_ns[i]);
+		if (i * COMPILED_FIRST < s->count)
+			first_ns = all_ns;
+	}
+	if (share - first_ns / all_ns >= COMPILING_LEAST)
+		ret->compiling_share = share;
+}
+
 void grounds_find(const struct batch_series *s, const struct finding *f,
 		 const struct cause_input *input, struct grounds *ret)
 {
@@ -524,6 +543,7 @@ void grounds_find(const struct batch_series *s, const struct finding *f,
 	find_waits(s, f, input, ret);
 	find_processes(s, f, input, ret);
 	find_calm(s, f, ret);
+	find_compiling(s, input, ret);
 }
 
 static enum cause growth_cause(const struct grounds *r)

@@ -437,6 +437,7 @@ int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *re
 	making = share_of_phase(samples, loader_id, LINE_LOAD, LINE_MAKES);
 	single = share_of_phase(samples, loader_id, LINE_LOAD, LINE_GETS_ITEM);
 	ret->asking_share = share_of_phase(samples, loader_id, LINE_RECEIVING, LINE_SHARES).share;
+	ret->compiling_share = share_of_phase(samples, loader_id, LINE_BEFORE, LINE_COMPILES).share;
 	ret->making_share = making.share;
 	ret->making_error = making.error;
 	ret->single_share = single.share - single.error -

@@ -73,6 +73,7 @@ enum line_does {
 	LINE_MAKES = 4,       /* makes an object or a connection: lines_is_maker() */
 	LINE_GETS_ITEM = 8,   /* __getitem__(), which makes one sample or several */
 	LINE_GETS_ITEMS = 16, /* __getitems__() of a dataset that makes whole batches */
+	LINE_COMPILES = 32,   /* compiles a model for torch.compile() */
 };
 
 struct line_stack {
@@ -139,6 +140,7 @@ struct lines {
 	/* share of loads spent making objects, and its error */
 	double making_share, making_error;
 	double single_share;   /* share of loads spent making samples one by one, minus its error */
+	double compiling_share; /* share of the time before backward passes that compiles models */
 	struct line_lead groups[LINE_GROUP_MAX];
 	/* Lines of threads that held the interpreter, as shares of the main thread's time. */
 	struct line_lead holders[LINE_GROUP_MAX];

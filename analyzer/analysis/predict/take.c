@@ -12,8 +12,7 @@
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
 #define FETCH_LONG_NS    1e6  /* fetching a descriptor (usually 0.1 ms) is long from here on */
-/* What sharing a tensor by files takes instead: measured on PyTorch 2.15, 225 tensors a batch. */
-#define FILE_NS          0.11e6
+#define FILE_NS          0.11e6 /* sharing a tensor by files, in PyTorch 2.15 with 225 tensors */
 /* long fetching waits for the worker if less than this share of its time is spent on a CPU */
 #define FETCH_IDLE       0.25
 /* the host runs ahead of the GPU if waits for a busy GPU take more than this share of the time */

@@ -23,8 +23,7 @@
 #define RANGE_PART       0.06 /* error of the model, as a share of ln(predicted / run's rate) */
 #define RANGE_BESIDE     0.3 /* other programs may want this share of their cores more or less */
 #define HANDED_SOONER    0.5
-/* workers answer late because of their loads only if these take this share of their time */
-#define LOADING_LEAST    0.5
+#define LOADING_LEAST    0.5  /* loads make workers answer late from this share of time on */
 #define LEAST_LEFT       0.01 /* whatif_part() leaves at least this share of a load */
 
 const char *whatif_name(const struct whatif *whatif, int id)

@@ -459,6 +459,13 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 	case ADVICE_CHEAPER_STEP:
 		if (add_line(report, LINE_STEPS, buffer))
 			page_append(buffer, REMEDY_WORDS, ".");
+		if (report->diagnosis.grounds.compiling_share > 0)
+			page_append(buffer, REMEDY_WORDS,
+				    "%storch.compile() compiles in %s of the time before the "
+				    "backward pass, and not only at first. Pad inputs to a few "
+				    "shapes, or use dynamic=True.",
+				    *buffer ? " " : "",
+				    UNITS_SHARE(report->diagnosis.grounds.compiling_share));
 		break;
 	case ADVICE_READ_LESS:
 		read_words(report, buffer);

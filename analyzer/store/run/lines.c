@@ -57,6 +57,19 @@ static bool is_waiter(const char *file)
 	return false;
 }
 
+/* Returns true for code of torch.compile() that runs only while it compiles. */
+static bool is_compiler(const char *file)
+{
+	static const char *const names[] = {"convert_frame", "symbolic_convert", "output_graph",
+					    "_inductor/graph", "_inductor/scheduler",
+					    "_inductor/codecache", "_inductor/async_compile"};
+
+	for (size_t i = 0; strstr(file, "/torch/_") && i < ARRAY_COUNT(names); i++)
+		if (strstr(file, names[i]))
+			return true;
+	return false;
+}
+
 static unsigned does(const char *file, const char *function, bool is_waiter)
 {
 	const char *name = lines_bare_name(function);
@@ -70,6 +83,8 @@ static unsigned does(const char *file, const char *function, bool is_waiter)
 		does |= LINE_CHOOSES;
 	if (!is_waiter && lines_is_maker(function) && !strstr(file, "/subprocess.py"))
 		does |= LINE_MAKES;
+	if (is_compiler(file))
+		does |= LINE_COMPILES;
 	if (strcmp(name, "__getitem__") == 0)
 		does |= LINE_GETS_ITEM;
 	/* Subset.__getitems__, PyTorch's own, mostly asks for one sample at a time. */
