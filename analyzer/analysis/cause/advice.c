@@ -355,8 +355,9 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 			take_gain(whatif_gain_of(whatif, row), ret);
 			return widen_to_function(v, id, ret);
 		}
-		/* The replay misses a part of these gains: what is not sent need not be made. */
-		if (id != ADVICE_SEND_LESS &&
+		/* What is not sent need not be made, and uneven shards surely are the cause: these
+		 * are advised with a bound. */
+		if (id != ADVICE_SEND_LESS && id != ADVICE_EVEN_SHARDS &&
 		    !(id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0))
 			return 0;
 	}
