@@ -77,13 +77,13 @@ static bool is_code(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
-	/* A name without this suffix may still contain it, as "libm.so.6" does. */
+	/* "libm.so.6" is code, too, and what describes an installed package is read by code. */
 	if (!dot)
 		return false;
 	for (int i = 0; code_suffixes[i] && (dot[1] == 'p' || dot[1] == 's'); i++)
 		if (strcmp(dot, code_suffixes[i]) == 0)
 			return true;
-	return strstr(path, ".so.");
+	return strstr(path, ".so.") || strstr(path, ".dist-info/");
 }
 
 OFTEN enum fd_kind fd_kind_of_path(const char *path)

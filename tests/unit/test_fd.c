@@ -46,6 +46,8 @@ Test(fd, paths)
 		{"/home/u/__pycache__/model.cpython-311.pyc", FD_OTHER},
 		{"/opt/lib/libfoo.so", FD_OTHER},
 		{"/opt/lib/libfoo.so.6", FD_OTHER},
+		{"/v/lib/site-packages/dask-1.dist-info/entry_points.txt", FD_OTHER},
+		{"/v/lib/site-packages/nltk/data/words.txt", FD_NAMED},
 		{"/proc/meminfo", FD_OTHER},
 		{"/sys/devices/x", FD_OTHER},
 		{"/dev/urandom", FD_OTHER},
