@@ -15,8 +15,8 @@
 
 #define WINDOW_NS UINT64_C(250000000)
 #define WINDOWS   256 /* after so many windows of time, their length doubles */
-/* loaders that are asked in turns shorter than this share a window */
-#define MIXED_NS UINT64_C(10000000)
+#define YOUNG     8   /* a new epoch ends a window from 1/8 of its length on */
+#define MIXED_NS  UINT64_C(10000000) /* loaders that take shorter turns share a window */
 /* CPU time has a slow clock: it is read once in this many ns of a stage's calls, on average */
 #define CLOCKED_NS     1000000
 #define EXACT_NS       50000 /* if a stage's calls are longer, all of them are timed */
@@ -673,14 +673,16 @@ static void begin_life(uint64_t now_ns)
 void stage_asked(uint32_t loader, uint64_t stream, uint32_t generation)
 {
 	const uint64_t now_ns = clock_now_ns();
+	bool is_same;
 
 	thread_lock(&busy);
+	is_same = stream == window.stream && generation == window.generation;
 	if (window.life != thread_life)
 		begin_life(now_ns);
 	if (window.stream && window.loader != loader &&
 	    (now_ns - window.begin_ns < MIXED_NS || !record(now_ns)))
 		window.is_mixed = true;
-	if (now_ns - window.begin_ns >= window.length_ns)
+	if (now_ns - window.begin_ns >= (is_same ? window.length_ns : window.length_ns / YOUNG))
 		record(now_ns);
 	window.loader = loader;
 	window.stream = stream;

@@ -51,6 +51,10 @@ def check_planted():
           (3, 2, 0, 8, 1), "settings")
     for name, row in found.items():
         equal((row["elements"], row["loaders"]), (epochs * count, 1), name, "elements, loaders")
+    # Epochs are shorter than a window of time, and each has its own elements.
+    each = rows(database, "SELECT epoch, SUM(elements) AS elements FROM t_stage_sum JOIN t_stage USING (stage_id)"
+                " WHERE name = 'Root' GROUP BY epoch")
+    equal([(row["epoch"], row["elements"]) for row in each], [(epoch, count) for epoch in range(epochs)], "by epoch")
     calls = epochs * count
     for name, us in (("ReadFile", read_us), ("DecodeJpeg", decode_us)):
         check(found[name]["own_ns"] >= calls * us * 1000, name, "own time", found[name]["own_ns"])
