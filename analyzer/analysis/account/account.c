@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* clocks and rounding differ, so waits may exceed the span by this share of the span */
+/* a thread's waits may exceed its training time by this share, as clocks and rounding differ */
 #define SLACK 1e-3
 
 struct view {

@@ -98,7 +98,7 @@ struct account_restart {
 	double end_ns;
 };
 
-/* Sums up the epochs from index *next to epoch number `epoch`, and moves *next past them. */
+/* Sums up starts and ends of epochs from index *next to epoch number `epoch`. Advances *next. */
 struct account_restart account_restart(const struct batch_series *series, size_t *next,
 				       int32_t epoch);
 

@@ -13,7 +13,7 @@
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
-/* wait_ns[i], step_ns[i]: sums over the first i cells. Cells come twice, so blocks may wrap. */
+/* wait_ns[i], step_ns[i]: sums over the first i cells. Cells are stored twice: blocks may wrap. */
 struct cells {
 	size_t count;
 	size_t size; /* batches or epochs in each cell */
@@ -175,7 +175,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* Returns the length, in cells, of blocks whose sums vary most: boot_block() times 1, 2, 4 ... */
+/* Of boot_block() times 1, 2, 4, ..., returns the length in cells at which blocks vary most. */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;
@@ -277,7 +277,7 @@ static struct rest rest_of(const struct finding *f, const struct strata *strata)
 	};
 }
 
-/* Returns how much a draw adds to the sum of waits at epoch starts, which stays above 0. */
+/* Returns by how much a draw changes the sum of waits at epoch starts. This sum stays above 0. */
 static double restart_off(const struct draw *draw, const struct rest *rest, double factor)
 {
 	double off_ns = factor * draw->epoch_wait_ns;

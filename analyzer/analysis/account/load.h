@@ -24,11 +24,11 @@ struct load_split {
  */
 struct load_split load_split(const struct load_times *times);
 
-/* decoding, or reading, is advised about if it takes at least this share of the loads' time */
+/* there is advice on decoding or reading only if it takes at least this share of load time */
 #define LOAD_LEAST       0.4
 /* reads are small if they have at most this many bytes on average */
 #define LOAD_SMALL_BYTES 16384.0
-#define LOAD_SMALL_READS 8.0     /* small reads matter if a sample needs at least this many */
+#define LOAD_SMALL_READS 8.0     /* small reads matter if a sample needs at least this many reads */
 
 /* Return which part of the loads' time (0 to 1) is decoding, or opening and reading; 0: unknown. */
 double load_decode_share(const struct load_times *times);

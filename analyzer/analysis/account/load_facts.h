@@ -11,7 +11,7 @@
 #define LOAD_FACTS_PEER 96
 #define LOAD_FACTS_COMM 16
 #define LOAD_FACTS_MOST 8
-#define LOAD_FACTS_OBJECTS 16384.0 /* at most this many objects of a batch are counted */
+#define LOAD_FACTS_OBJECTS 16384.0 /* counting the Python objects of a batch stops at this many */
 
 enum load_wait_kind {
 #define WAIT_KIND(id, name, meaning) LOAD_WAIT_##id,
@@ -43,11 +43,11 @@ struct load_facts {
 	struct load_peer peers[LOAD_FACTS_MOST]; /* the one with the longest waits first */
 	size_t peer_count;
 	double faults; /* number of page faults of mapped files in loads */
-	char mapped[LOAD_FACTS_PEER]; /* path (or its end) of the faults' file; "": several files */
+	char mapped[LOAD_FACTS_PEER]; /* path (or its end) of the mapped file; "": several files */
 
 	double tensors;
 	double batch_bytes;
-	double objects; /* Python objects in a batch, LOAD_FACTS_OBJECTS or more count as that */
+	double objects; /* Python objects in a batch, counted up to LOAD_FACTS_OBJECTS */
 	double read_per_byte,
 		inflated_per_byte;
 	double decoded_per_byte;  /* decoded bytes (3 a pixel) for each byte of a batch */
@@ -55,7 +55,7 @@ struct load_facts {
 	/* standard deviation / mean of a sample's number of images, if batches are equally big */
 	double images_spread;
 	double opens_per_sample;
-	double reopens_per_sample; /* openings of the file opened most; NAN: several loaders */
+	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
 	/* The files of which most bytes were read. 0: unknown, or several loaders. */
 	struct {
 		double count, fewest_opens, most_opens;
@@ -70,7 +70,7 @@ struct load_facts {
 	/* Facts about the workers; without workers, about the training's process. */
 	double runnable_threads;
 	double cores_allowed; /* number of cores in the smallest CPU mask */
-	/* number of cores in the training's CPU mask at start, if more; NAN: several ranks */
+	/* number of cores in the training's CPU mask as it began, if more; NAN: several ranks */
 	double cores_at_start;
 	/* a process's mean private memory when first measured, and when last measured */
 	double private_begin_bytes, private_end_bytes;
@@ -79,7 +79,7 @@ struct load_facts {
 
 	struct load_thread threads[LOAD_FACTS_MOST]; /* the thread with the most CPU time first */
 	size_t thread_count;
-	double main_cpu_ns; /* CPU time of the thread that takes the batches, as in `threads` */
+	double main_cpu_ns; /* CPU time of the thread that takes the batches; not in `threads` */
 };
 
 #define LOAD_FACTS_UNKNOWN                                                                         \

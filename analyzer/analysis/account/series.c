@@ -17,7 +17,7 @@
 #define LOADING_KNOWN  0.9  /* an epoch counts if this share of its batches has a known worker */
 #define OTHERS_LEAST   0.1  /* other programs that use a smaller share of the cores are ignored */
 #define WAITS_LEAST    0.1  /* waits for a worker's threads matter from this share of load time */
-#define CHILDREN_LEAST 0.05 /* programs that loads start matter if they use so many cores */
+#define CHILDREN_LEAST 0.05 /* programs that loads start matter if they use this many cores */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
@@ -272,7 +272,7 @@ static size_t count_loading(const struct batch_series *s, size_t begin, size_t e
 	return loading;
 }
 
-/* Returns the number of loading workers in the epoch of the median batch; -1: unknown. */
+/* Returns how many workers load in the epoch that has the median batch; -1: unknown. */
 static int32_t median_loading(const size_t *batches_by_loading, size_t workers)
 {
 	size_t all = 0, below = 0, number;

@@ -92,11 +92,11 @@ struct batch_series {
 	double cores;
 	double main_cores;
 	double other_cores;
-	/* share of its runnable time in which the training's thread, or a worker, ran; or NAN */
+	/* share of runnable time in which the training's thread, or a worker, had a core; or NAN */
 	double main_share, worker_share;
 	double worker_threads; /* a worker's mean number of runnable threads; NAN: not needed */
 	struct share share;
-	double receive_ns; /* part of the waits in which any batch was received */
+	double receive_ns; /* time in waits during which any batch was received */
 	size_t receive_count;
 	double load_cpu_ns; /* sum over the `load_cpu_count` batches whose CPU time is known */
 	size_t load_cpu_count;
@@ -155,13 +155,13 @@ bool series_has_others(const struct batch_series *series);
 bool series_others_differ(const struct batch_series *a, const struct batch_series *b);
 
 /*
- * Sets `worker_threads`, if loads wait for other threads of their worker or for programs that these
- * start. Such programs no longer count as other programs. `loads_at_once`: mean number of loads.
+ * Sets `worker_threads`, if loads wait for other threads of their worker or for programs that loads
+ * start, which then do not count as other programs. `loads_at_once`: mean number of running loads.
  */
 void series_add_threads(struct batch_series *series, const struct load_facts *facts,
 			double load_mean_ns, double loads_at_once);
 
-/* Call series_init() before the series is used again. */
+/* Frees the arrays. Makes the series empty, as series_init() does. */
 void series_done(struct batch_series *series);
 
 /* Returns how many workers load more than a few batches in a typical epoch; -1: unknown. */
@@ -184,7 +184,7 @@ static inline int32_t series_prefetch(const struct batch_series *series)
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
 }
 
-/* Returns how many loads a loading worker may have ahead, with its part of idle workers' share. */
+/* Returns how many loads a loading worker may have ahead: its own and its part of idle workers'. */
 static inline int32_t series_ahead(const struct batch_series *series)
 {
 	int32_t ahead = series_prefetch(series);
@@ -239,7 +239,7 @@ struct bar {
 	size_t begin, end; /* indexes in the series */
 };
 
-/* Sums up batches `begin` to `end` - 1. If wait and compute are unknown, compute_ns is the step. */
+/* Averages batches `begin` to `end` - 1. If only wait + compute is known, compute_ns is the sum. */
 struct bar bar_of(const struct batch_series *series, size_t begin, size_t end);
 
 /* Divides the series into at most `most` bars. The caller frees *ret. */

@@ -35,5 +35,5 @@ double share_of_thread(const struct share *share, double threads, double want);
 
 double share_wanted(const struct share *share);
 
-/* Takes programs that used `cores` cores from the neighbours, the last neighbours first. */
+/* Removes programs that used `cores` cores from the neighbours, beginning with the last one. */
 void share_take_out(struct share *share, double cores);

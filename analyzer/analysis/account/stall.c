@@ -11,13 +11,13 @@
 #define TRIM_SHARE        0.005
 #define UNKNOWN_WORKERS   8 /* number of workers to assume if it is unknown */
 #define RECORDS_PER_BATCH 2 /* one of the consumer, one of the worker */
-/* a step waits for the GPU if it takes more than this many median steps */
+/* a step waits for the GPU if it takes more than this many times the median step */
 #define SYNC_FACTOR       5
 #define SYNC_FEWEST       0.003
 #define SYNC_MOST         0.20
 #define DRAIN_BUSY        5.0
 #define DRAIN_IDLE        3.5
-/* the GPU's times are used if at least this share of steady batches has one */
+/* the GPU's idle times are used if known for at least this share of the steady batches */
 #define GPU_SEEN_LEAST    0.5
 /* confidence is lower if the GPU's times are known for a smaller share of all batches */
 #define GPU_SEEN_MOST     0.95

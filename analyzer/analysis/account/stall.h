@@ -95,7 +95,7 @@ struct finding {
 	double trimmed_ratio;
 	double masked_share;
 	double gain_max; /* throughput without any waiting / observed throughput; NAN: unbounded */
-	/* the same if also no worker took cores from the steps; gain_max if none did */
+	/* gain_max if, besides, no worker took cores from the steps; equal to it if none did */
 	double gain_alone;
 	double theta_ns; /* NAN: no step was observed */
 
@@ -132,7 +132,7 @@ struct finding {
  * Judges a series by its own account, and sets SERIES_STEADY and SERIES_STARVED.
  *
  * Confidence is high from 300 batches (another run's ratio then differs by some 3 points), medium
- * from 100 (5 points), else low. It is one step lower if the readiness of more than 5 % of the
+ * from 100 (5 points), else low. It is one level lower if the readiness of more than 5 % of the
  * steady batches is unknown, if more than 1 % of the records are lost, or if more than 5 % of the
  * batches lack a GPU time.
  */

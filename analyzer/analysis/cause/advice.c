@@ -15,7 +15,7 @@
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 /* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
-/* advise to split files if loads read and decode for this share; their parsing is not seen */
+/* advise to split files if reading and decoding take this share of loads; parsing is not seen */
 #define PARSING_LEAST  0.1
 #define MANY_BYTES     (8.0 * (1 << 20))
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
@@ -32,7 +32,7 @@ const char *const advice_names[ADVICE_MAX] = {
 #undef ADVICE
 };
 
-/* The rank of each remedy; see remedies.def. */
+/* Bits by which remedies are ordered: `rank` in remedies.def. */
 enum { WASTE = 1 << 0, FIRST = 1 << 1 };
 
 static const unsigned char ranks[ADVICE_MAX] = {
@@ -255,7 +255,7 @@ static int price_part(const struct remedied *v, double share, struct advice *ret
 	return r;
 }
 
-/* Extends the range, up or down, to the gain if loads took `part` of their time less. */
+/* Extends the range, up or down, to the gain of loads that are shorter by the share `part`. */
 static int extend(const struct remedied *v, double part, bool is_up, struct advice *ret)
 {
 	struct advice other = {.gain = NAN};
@@ -267,7 +267,7 @@ static int extend(const struct remedied *v, double part, bool is_up, struct advi
 	return r;
 }
 
-/* Extends the range to that of loads without their longest function. */
+/* Extends the range up to the gain of loads without their longest function. */
 static int widen_to_function(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
 	const double part = removed_at_most(v, id);
@@ -302,7 +302,7 @@ static double most_of(const struct remedied *v, enum advice_id id)
 	const struct batch_series *s = v->series;
 	const double load_ns = s->load_cpu_ns / (double)s->load_cpu_count;
 
-	/* A load still needs the CPU time of its own thread; workers share the cores. NAN: any. */
+	/* A load still needs a core for the CPU time of its own thread. fmin() ignores NAN. */
 	if (id == ADVICE_LIMIT_THREADS)
 		return fmin(f->gain_alone, f->steady_ns / (double)f->steady_count / load_ns *
 						   fmin(s->workers, s->cores)) - 1;

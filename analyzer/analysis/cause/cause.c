@@ -15,7 +15,7 @@
 
 #define EXCESS_SHARE      0.5 /* an event exceeds the median by at least this share of the median */
 #define EXCESS_FLOOR_NS   2e6
-#define FEWER_CORES       2    /* fewer workers are tried if there are this many for each core */
+#define FEWER_CORES       2    /* fewer workers are tried if each core has this many workers */
 #define LOGGING_LEAST     0.05 /* logging is a cause if it takes at least this share of the time */
 #define ACCUMULATED_MOST  16   /* gradients are accumulated over at most this many batches */
 /* long steps are gradient accumulation only if they take this share of all steps' time */
@@ -149,7 +149,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	return r;
 }
 
-/* Returns which share of the cores left by other programs loads use, with programs they start. */
+/* Returns which share of the cores that others leave is used by loads and their programs. */
 static double cpu_share(const struct batch_series *s, const struct finding *f,
 			const struct load_facts *facts)
 {
@@ -225,7 +225,7 @@ static bool has_many_workers(const struct batch_series *s)
 }
 
 /*
- * Returns true if the replay with fewer workers is faster, beyond its error. If no replay is
+ * Returns true if the replay with fewer workers is surely faster than the run. If no replay is
  * possible, returns true if loads crowd the cores and half of the workers would be enough.
  */
 static bool should_be_fewer(const struct batch_series *s, const struct finding *f,
@@ -345,7 +345,7 @@ static double later_setup_ns(const struct batch_series *s)
 	return ns;
 }
 
-/* Adds the epochs' starts as a cause. Choosing samples meanwhile is a cause of its own. */
+/* Adds the epochs' starts as a cause. Choosing samples in them is a cause of its own. */
 static void add_starts(const struct batch_series *s, const struct finding *f,
 		       const struct lines *lines, struct diagnosis *d)
 {

@@ -58,7 +58,7 @@ struct advice {
 	double gain;      /* NAN: unknown */
 	double low, high; /* 95 % range of the gain; NAN: unknown */
 	bool is_ideal;    /* the gain is an upper bound, as if no time were spent waiting */
-	bool is_open;     /* `high` supposes loads without the function that takes most of them */
+	bool is_open;     /* `high` is the gain of loads without their longest function */
 };
 
 struct advice_list {
@@ -95,7 +95,7 @@ struct grounds {
 		bool found;
 		char name[16];
 		double cpu_ns; /* CPU time of the thread that holds the interpreter; NAN: unknown */
-		double share;  /* share of the waits in which that thread held it; NAN: unknown */
+		double share;  /* share of the waits in which it held the GIL; NAN: unknown */
 		bool is_line;  /* stack samples show what line of code that thread was in */
 	} holder;
 	struct {
@@ -105,7 +105,7 @@ struct grounds {
 	double blown_up;
 	bool is_own_code; /* loads compute, half of their time in one of the user's functions */
 	struct {
-		size_t first, last; /* number of first, or last, batches that hardly wait */
+		size_t first, last; /* number of batches at the start, or end, hardly waited for */
 	} calm;
 	double threads;       /* number of all workers' runnable threads; NAN: not too many */
 	double cores_allowed; /* number of cores that workers may use; NAN: not too few */
@@ -134,9 +134,9 @@ struct grounds {
 	bool is_opened_by_all;  /* each worker opens all files of an iterable dataset */
 	/* share of the loads' time making connections or readers that could be kept; 0: little */
 	double making_share, making_error;
-	/* share of the time before backward passes that compiles models again; 0: little */
+	/* share of the time before backward passes spent compiling models again; 0: little */
 	double compiling_share;
-	bool is_managed;        /* at least half of the loads' time waits for a Manager */
+	bool is_managed;        /* loads wait for a Manager for half of their time or more */
 	double tensors;
 	bool is_memory_short;
 	const struct load_facts *facts; /* the facts that were looked at; NULL: there were none */

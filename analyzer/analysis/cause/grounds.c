@@ -24,7 +24,7 @@
 #define FETCH_CPU_MOST  0.5
 /* fetching descriptors is a cause only if loads take at least this share of the workers' time */
 #define FETCH_BUSY      0.5
-/* models are compiled again if it takes this share more than the run's first 1 / 10 of batches */
+/* models are compiled again if compiling takes longer than the run's first tenth, by this share */
 #define COMPILING_LEAST 0.2
 #define COMPILED_FIRST  10
 /* the main thread waits for the GIL if another thread holds it in this share of its waits */
@@ -36,9 +36,9 @@
 /* workers have too many threads if each worker has at least this many runnable threads */
 #define THREADS_LEAST   2.0
 #define THREADS_CROWD   2.0 /* threads are too many only if each core has this many runnable ones */
-/* workers are too many if each core has at least this many */
+/* workers are too many only if each core has at least this many workers */
 #define CROWD           2.0
-/* and if loads are off the CPU, in no observed call, for at least this share */
+/* workers are too many only if loads are off the CPU, in no observed call, for this share */
 #define CROWD_UNSEEN    0.5
 /* workers have too few cores if they may use at most this share of the machine's cores */
 #define NARROW          0.5
@@ -64,21 +64,21 @@
 /* a batch is blown up if it has this size, and this many bytes for each byte of its images */
 #define BLOWN_BYTES     (8.0 * (1 << 20))
 #define BLOWN_TIMES     8.0
-#define BLOWN_COLLATE   0.2 /* and if collating it takes at least this share of a load */
+#define BLOWN_COLLATE   0.2 /* a batch is blown up only if collating takes this share of its load */
 /* samples are small: at least so many in a batch, each with at most this time and this size */
 #define SMALL_COUNT     32
 #define SMALL_NS        50e3
 #define SMALL_BYTES     4096
 #define SMALL_CPU       0.8 /* small samples are found only if loads want a CPU for this share */
-#define SMALL_SINGLE    0.3 /* and only if making samples one by one takes at least this share */
+#define SMALL_SINGLE    0.3 /* small samples are found if making them singly takes this share */
 #define DRAWN_LEAST     3.0  /* images are needless only if a sample decodes at least this many */
-#define DRAWN_BYTES     2.0  /* and only if so many bytes are decoded for each byte of a batch */
+#define DRAWN_BYTES     2.0  /* images are needless only at so many bytes decoded per batch byte */
 /* images are needless only if their number varies by this share of the deviation in is_drawn() */
 #define DRAWN_SPREAD    0.75
 /* The run is cut into parts. Some parts at its start or end may be calm: they hardly wait. */
 #define CALM_PARTS      32
 #define CALM_FEWEST     8   /* calm parts are not looked for if a part has fewer batches */
-#define CALM_LEAST      0.2 /* at least this share of the parts is calm, and as many are not */
+#define CALM_LEAST      0.2 /* this share of the parts must be calm, and this share not calm */
 #define CALM_WAIT       0.1 /* a calm part waits at most this share of the other parts' mean wait */
 
 static double share_of(double part, double whole)

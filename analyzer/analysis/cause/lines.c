@@ -118,7 +118,7 @@ double lines_effective_count(int64_t count, double ns)
 
 	if (!(n > 0) || !(ns > 0))
 		return 0;
-	/* A smaller sum has weights outside of LINE_LEAST_NS..LINE_MOST_NS: the file is damaged. */
+	/* So small a sum needs weights outside of LINE_LEAST_NS..LINE_MOST_NS: a damaged file. */
 	if (!(squares > ns * ns / n))
 		return n;
 	return ns * ns / squares;

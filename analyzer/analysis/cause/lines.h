@@ -140,7 +140,7 @@ struct lines {
 	/* share of loads spent making objects, and its error */
 	double making_share, making_error;
 	double single_share;   /* share of loads spent making samples one by one, minus its error */
-	double compiling_share; /* share of the time before backward passes that compiles models */
+	double compiling_share; /* share of compiling models in the time before backward passes */
 	struct line_lead groups[LINE_GROUP_MAX];
 	/* Lines of threads that held the interpreter, as shares of the main thread's time. */
 	struct line_lead holders[LINE_GROUP_MAX];

@@ -24,19 +24,19 @@ bool removed_are_stalls(const struct diagnosis *d);
 bool removed_is_shift(const struct diagnosis *d);
 
 /*
- * Returns the largest share of the loads' time that a remedy may remove: all of the function that
- * takes most time, as a loop in Python can often be made a hundred times as fast. 0: unknown.
+ * Returns the largest share of the loads' time that a remedy may remove: the whole time of the
+ * longest function, as a Python loop can often be made a hundred times as fast. 0: unknown.
  */
 double removed_at_most(const struct remedied *v, enum advice_id id);
 
 /* Returns the share that a remedy removes with certainty, if that is less than removed_by(). */
 double removed_at_least(const struct remedied *v, enum advice_id id);
 
-/* Returns which share of what an advice shortens (reading, decoding) may be needless. */
+/* Returns which share of the work that an advice shortens (reading, decoding) may be needless. */
 double removed_needless(const struct remedied *v, enum advice_id id);
 
 /*
  * Returns the share of the loads' time that is saved if other programs stop, or 0 if cores are not
- * short. That is at most the share of the cores that those programs use.
+ * short. The saved share is at most the share of the cores that other programs use.
  */
 double removed_from_cores(const struct remedied *v);

@@ -2,8 +2,8 @@
 /*
  * skipped.h - finds batches that the training throws away at the start of epochs.
  *
- * A training that goes on from a checkpoint often draws the batches of before, and does no step
- * with them. Batches at the start of an epoch are skipped if all of these hold:
+ * A training that goes on from a checkpoint often takes the batches again that it trained with
+ * before, and drops them. Batches at the start of an epoch are skipped if all of these hold:
  * - their steps take at most a tenth of the mean step, and at most 0.2 ms; five in a hundred may
  *   take longer, because other programs had the core;
  * - there are SKIPPED_FEWEST or more of them in a row, and as many other batches in the run;

@@ -203,7 +203,7 @@ static int32_t period_of(const struct crew *crew)
 	return (int32_t)crew->count;
 }
 
-/* Returns by which factor slow workers' loads read more bytes than other workers'; NAN: unknown. */
+/* Returns bytes that a load reads in slow workers / in other workers; NAN: unknown. */
 static double more_work(const struct crew *crew, const struct slow_work *work)
 {
 	double bytes[2] = {0}, loads[2] = {0};

@@ -19,7 +19,7 @@ struct slow_workers {
 	size_t count;
 	int16_t list[SLOW_MOST]; /* the first SLOW_MOST slow workers, ascending */
 	double factor; /* median load of the slow workers / median load of the others */
-	double z; /* Welch's z of slow workers' log loads against other workers'; the smallest */
+	double z; /* smallest z of a slow worker: Welch's test of ln(load) against other workers */
 	double share; /* share of the stall time spent waiting for batches of the slow workers */
 	double owned_ns; /* stall time saved if slow workers were as fast as the others */
 	int32_t every; /* k: every k-th batch is slow because of its samples; 0: none */

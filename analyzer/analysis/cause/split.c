@@ -139,14 +139,14 @@ struct pool {
 	double wait_ns;
 	/* sum of waits with SERIES_QUEUE_KNOWN; of those during which a later batch was ready */
 	double queue_known_ns, queued_ns;
-	double load_ns; /* sum of the loads, of which slow workers' are divided by slow->factor */
+	double load_ns; /* sum of the loads; those of slow workers are divided by slow->factor */
 	size_t load_count;
 };
 
 struct pools {
 	struct pool before, after;
 	double queue_known_ns, queued_ns;
-	double wait_ns; /* waits for batches that were not ready, with a cold epoch's */
+	double wait_ns; /* waits for batches that were not ready, also in a cold epoch */
 };
 
 static void pool_add(const struct batch_series *s, const struct slow_workers *slow, size_t i,

@@ -55,7 +55,7 @@ enum stage_kind stage_kind_find(const char *name)
 /* a stage waits for its input if the input takes at least this share of the stage's time */
 #define INPUT_LEADS  0.5
 #define INPUT_LIMITS 0.8  /* the same share for an input that runs in threads of its own */
-#define READER_LEAST 0.2  /* readers limit operators that wait for them for this share of time */
+#define READER_LEAST 0.2  /* readers are the limit if operators wait for them this share of time */
 /* kernels are named if they take at least this share of the stage's time */
 #define KERNELS_LEAST 0.3
 #define BLOCKED      0.5 /* calls wait if they are off the CPU for this share of their time */
@@ -68,8 +68,8 @@ enum stage_kind stage_kind_find(const char *name)
 /* a cache is useless if at least this share of the elements taken from it were made again */
 #define MADE_LEAST   0.9
 #define LONGEST_MOST 0.67 /* caches are not judged if one epoch has more than this of all batches */
-/* a cache serves if its input made the longest epoch's share of its elements and little more */
-#define SERVED_MOST  0.05 /* at most this share more */
+/* a cache serves if its input made hardly more elements than the longest epoch took */
+#define SERVED_MOST  0.05 /* at most this share of all elements more */
 #define SERVED_LEAST 0.03 /* at least this share came from the cache */
 /* later epochs hardly wait if a wait is at most this part of a step and of a first-epoch wait */
 #define HARDLY       0.25
@@ -114,7 +114,7 @@ static size_t find_root(const struct stages *stages)
 	return root;
 }
 
-/* Returns "MemoryCacheImpl" for "MemoryCache", which takes elements from it; else `at`. */
+/* Returns the "MemoryCacheImpl" from which a "MemoryCache" `at` takes elements; else `at`. */
 static size_t lower_half(const struct stages *stages, size_t at)
 {
 	const struct stage_work *upper = &stages->list[at], *lower = stages->list;

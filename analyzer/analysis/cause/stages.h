@@ -50,7 +50,7 @@ struct stage_work {
 	size_t parent;     /* index of the stage that takes the elements, or runs the kernel */
 	int32_t parallel, capacity, threads;
 	double elements;
-	double busy_ns, own_ns; /* time of its calls in all threads; of that, not in other stages */
+	double busy_ns, own_ns; /* time of its calls in all threads; own_ns: without inner stages */
 	double cpu_ns, read_ns; /* parts of own_ns: time on a CPU, time reading files */
 	double queue;           /* mean number of elements ready when the stage was called */
 };

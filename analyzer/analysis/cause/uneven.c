@@ -8,14 +8,14 @@
 /* an epoch counts only if the workers of this share of its batches are known */
 #define KNOWN_LEAST   0.9
 #define WAITING_LEAST 0.5
-/* shards are uneven only if an earlier wait is at most this share of one at an epoch's end */
+/* shards are uneven only if earlier waits are at most this share of waits at an epoch's end */
 #define BEFORE_WAIT   0.5
 #define BEFORE_LEAST  0.1
 #define EPOCHS_LEAST  0.5
 
 struct epoch {
 	size_t begin, end;
-	size_t last[MOST_WORKERS]; /* index after each worker's last batch; `end`: not early */
+	size_t last[MOST_WORKERS]; /* index after a worker's last batch; `end`: not ended early */
 };
 
 static bool is_worker(const struct batch_series *s, size_t i)

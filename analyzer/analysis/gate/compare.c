@@ -147,7 +147,7 @@ void compare_side_done(struct compare_side *side)
 		track_done(&side->tracks[row]);
 }
 
-/* Returns half the interval's width by Welch. A run may miss rare bursts, so `floor` is used. */
+/* Returns half of Welch's interval. A variance is at least `floor`: a run may miss rare bursts. */
 static double half_width(const struct estimate *a, const struct estimate *b)
 {
 	const struct estimate *most = a->variance > b->variance ? a : b, *less = most == a ? b : a;

@@ -22,7 +22,7 @@
 
 /* X(identifier, name in JSON, label for people) */
 #define COMPARE_ROWS_LIST(X)                                                                       \
-	/* wait + compute; or the whole step where these two are unknown */                        \
+	/* wait + compute; where only their sum is known, this sum */                              \
 	X(STEP, "step", "a batch")                                                                 \
 	X(WAIT, "wait", "  waiting")                                                               \
 	X(RECEIVING, "receiving", "    receiving") /* part of the wait, after the load's end */    \

@@ -65,7 +65,7 @@ enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
 extern const struct gate_metric_row {
 	const char *name;
 	enum gate_unit unit;
-	size_t offset; /* of the metric's value in struct finding; SIZE_MAX: not there */
+	size_t offset; /* offset of the metric in struct finding; SIZE_MAX: not there */
 	bool is_least; /* the limit is a minimum */
 	bool is_whole; /* the metric is known even of a run that is too short to be judged */
 } gate_metrics[GATE_METRIC_MAX];

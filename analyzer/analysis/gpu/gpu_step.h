@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_step.h - measures what the GPU did in one step, from the single operations.
+ * gpu_step.h - measures what the GPU did in one step and the wait before it, from its operations.
  *
  * The GPU is busy while kernels or graphs run, except kernels of a GPU loader (gpu_streams.h). All
  * other times are gaps. Each nanosecond of a gap belongs to the first of these classes that fits:
@@ -53,7 +53,7 @@ struct gpu_step {
 	int64_t launched_ns; /* length of all kernels that were launched in the step */
 };
 
-/* Measures the step [begin_ns, end_ns). `ops` are those that overlap it, sorted by begin_ns. */
+/* Measures wait and step, [begin_ns, end_ns). `ops` overlap it and are sorted by begin_ns. */
 int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t wait_end_ns,
 		     int64_t end_ns, struct gpu_step *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_use.h - says how much of the steps the GPU worked, copied or idled, and why it idled. */
+/* gpu_use.h - says how much of the steps (with waits) the GPU worked, copied or idled, and why. */
 #pragma once
 
 #include <stdbool.h>

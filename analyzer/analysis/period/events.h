@@ -43,7 +43,7 @@ void events_done(struct events *events);
 /* Sets ret_ns[i], i < count, to the time of the event at position from + i, or to 0. */
 void events_spread(const struct events_query *query, size_t from, size_t count, float *ret_ns);
 
-/* Cuts a segment of values after each break from index *at on. Returns the number of pieces. */
+/* Cuts a segment of values after each break from break *at on. Returns the number of pieces. */
 size_t events_cut(const struct events *breaks, const struct fold_segment *whole, size_t position,
 		  size_t *at, struct fold_segment *ret);
 
@@ -66,7 +66,7 @@ struct event_gaps {
 
 int events_gaps(const struct events *events, struct event_gaps *ret);
 
-/* Returns the share of the events' time at the best phase, cross-validated (phase_share()). */
+/* Returns the share of the events' time at the phase with most of it, like phase_share(). */
 double events_share(const struct events *events, size_t period, size_t block_rows,
 		    size_t *ret_phase);
 

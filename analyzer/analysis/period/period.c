@@ -11,7 +11,7 @@
 
 #include "analysis/statistics/fold.h"
 
-/* Values that tell how regular a period is, and whether it is a part of the true period. */
+/* The values by which a period is judged: is it regular, and is it a part of the true period? */
 struct phase_series {
 	const float *ns;
 	double cap_ns;
@@ -22,7 +22,7 @@ struct phase_series {
 
 #define PHASE_PROMOTE_MOST 3
 
-#define BLOCK         8 /* rows in a block: one half chooses the best phase, the other measures */
+#define BLOCK         8 /* rows in a block; half of them choose the phase measured in the others */
 #define PROMOTE_SHARE 0.85
 #define PROMOTE_LEAST 6 /* a block should hold at least this many events */
 
@@ -54,7 +54,7 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/* Sets ret[j] to the best phase's time in the j-th of every k periods. Returns the sum of ret[]. */
+/* Finds the phase with most time in k periods: ret[j] is its time in period j. Returns the sum. */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;
@@ -74,8 +74,8 @@ static double split(const double *phases, size_t period, size_t k, double *ret)
 }
 
 /*
- * Returns true if the true period is k times `period`: the best phase has nearly all its time in
- * one of every k rows. `scratch` has room for k * period numbers.
+ * Returns true if the true period is k times `period`: at the phase with most time, nearly all time
+ * is in one of every k rows. `scratch` has room for k * period numbers.
  */
 static bool phase_is_multiple(const struct phase_series *s, size_t period, size_t k,
 				  double *scratch)
@@ -110,8 +110,8 @@ static bool phase_is_multiple(const struct phase_series *s, size_t period, size_
 }
 
 /*
- * Returns the share of the time at the best phase. Even rows choose the phase that is measured in
- * odd rows, and odd rows choose that for even rows. `scratch` has room for 3 * period numbers.
+ * Returns the share of the time at the phase with most time. The phase with most time in even rows
+ * is measured in odd rows, and vice versa. `scratch` has room for 3 * period numbers.
  */
 static double phase_share(const struct phase_series *s, size_t period, double *scratch,
 				  size_t *ret_phase)
@@ -152,7 +152,6 @@ static double phase_share(const struct phase_series *s, size_t period, double *s
 #define FEW_WINDOWS    16
 #define SPREAD         16 /* all windows together have at most so many ordinals for each batch */
 #define BEYOND_DOUBT   (-100.0)
-#define BLOCK          8  /* rows in a block: one half chooses the best phase, the other measures */
 #define PIECE_LEAST    12 /* values are cut at breaks (events.h) if pieces have this many batches */
 #define WORKER_SHARE   0.60
 #define WORKER_PERIODS 4
@@ -201,7 +200,7 @@ _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
 /* Returns ln of the factor by which p is raised, as many periods are tried. */
 static double log_candidates(const struct search *s, size_t period, size_t count)
 {
-	/* These likely periods share half of the error probability: 2 x WORKER_PERIODS. */
+	/* WORKER_PERIODS multiples of the workers' number share half of the error probability. */
 	if (s->workers > 1 && period % s->workers == 0 && period / s->workers <= WORKER_PERIODS)
 		return log(8);
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);
@@ -485,7 +484,7 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 	ret->cost_ns = ret->share * ret->events_ns;
 }
 
-/* Describes the best period, but prefers a regular one between breaks to an irregular one. */
+/* Describes the best period or, if it is irregular, a regular one in the pieces between breaks. */
 static int describe(struct search *s, struct period *ret)
 {
 	double *scratch = calloc(PHASE_PROMOTE_MOST * FOLD_MOST, sizeof(*scratch));

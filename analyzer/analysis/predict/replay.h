@@ -45,7 +45,7 @@ struct replay_setup {
 	double handover_factor; /* the same for hand-overs, apart from choosing samples in them */
 	double fetch_factor;
 	double sampling_factor; /* the same for the time of choosing samples */
-	double unseen_sampling; /* share of setup_ns that chose samples, where unknown */
+	double unseen_sampling; /* share of setup_ns taken for choosing samples, if unknown */
 };
 
 struct replay_result {

@@ -46,12 +46,12 @@ struct trace {
 	bool by_index;  /* `factors` repeat over the workers, so they are due to the data */
 	bool is_either; /* `factors` may be due to the workers or to the data */
 	double usual_lag_ns;
-	double kept_factor; /* first loads of an epoch take so many times as long if workers stay */
+	double kept_factor; /* first loads in workers that stay / first loads in new workers */
 	/* time to receive a batch, also while waiting for another one; 0: too short to matter */
 	double receive_ns;
 	double sample_ns; /* part of a hand-over that chooses samples; 0: none or unknown */
 	double fetch_ns;  /* part of a hand-over that fetches file descriptors; 0: none, unknown */
-	double filed_share; /* share of fetch_ns that sharing by files takes instead */
+	double filed_share; /* sharing tensors by files instead takes this share of fetch_ns */
 	bool fetch_waits; /* fetching waits for the worker's interpreter, busy with its next load */
 
 	int32_t workers;

@@ -105,7 +105,7 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* Orders settings: those to try first; then by gain, of which an unknown one is the largest. */
+/* Orders settings: those to try first; then by gain. An unknown gain counts as the largest. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;

@@ -7,7 +7,7 @@
  * slows down favours none. A gain is log(rate / geometric mean of the two unchanged rates).
  *
  * A gain is proven if the interval of its mean is above 0 after TUNE_LEAST rounds or the last one.
- * That of n gains with deviation s is +- t s / sqrt(n) (Student 1908), times sqrt((4n - 1) / (3n -
+ * For n gains with deviation s, it is +- t s / sqrt(n) (Student 1908), times sqrt((4n - 1) / (3n -
  * 1)), as the run that two rounds share correlates their gains by 1/6, or less if runs resemble
  * their neighbours. For k settings judged m times each, the confidence is 1 - 0.05 / (k m)
  * (Bonferroni; Dunn 1961). So at most 2.5 % of trainings get a falsely "proven" gain.

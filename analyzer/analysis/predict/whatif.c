@@ -198,8 +198,8 @@ static bool answers_late(const struct trace *trace, const struct whatif *whatif)
 }
 
 /*
- * Returns the rate if what workers wait for or do is the limit: more workers may share a server's,
- * and sharing by files does not shorten what is not known. INFINITY: neither is possible.
+ * Returns the rate if something unseen limits workers: more workers may share a server's limit, and
+ * sharing by files may not help workers that answer late. INFINITY: neither is possible.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {

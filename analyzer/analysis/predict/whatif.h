@@ -81,7 +81,7 @@ struct whatif {
 	int32_t fewer_workers;
 	int32_t needed_workers; /* workers for 95 % of the best rate; -1: no number, or unknown */
 	bool core_limited;      /* needed_workers is -1 because there are too few cores */
-	bool has_fixed_workers; /* other numbers are not predicted: some workers got less data */
+	bool has_fixed_workers; /* other numbers of workers are not predicted: some got less data */
 	/* Share of the loads' time spent waiting for something other than cores and threads; NAN:
 	 * unknown. From WHATIF_OUTSIDE on, more workers' ranges include that they gain nothing. */
 	double outside_share;
@@ -89,7 +89,7 @@ struct whatif {
 	double cores;
 	double others_cores; /* number of cores that other programs want all the time */
 	bool shares_cores;   /* at least one prediction depends on others_cores */
-	/* largest share of making iterators that may choose samples, where that was not seen */
+	/* largest share of setup_ns in which samples may be chosen, where this was not seen */
 	double unseen_sampling;
 	double core_lost; /* share of each wanted core that other programs take from a thread */
 };

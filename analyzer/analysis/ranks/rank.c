@@ -50,7 +50,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* Adds a batch to its bin of time. Its pace is a mean step, so that a bin's pace counts batches. */
+/* Adds a batch to its bin of time, with a mean step as pace: so a bin's pace counts batches. */
 static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
 	struct window_part mean = *part;
@@ -180,10 +180,9 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
-	/* the next three only over windows in which the rank with the longest wait starved */
-	double starved_ns; /* the longest wait */
-	double excess_ns; /* by how much the longest wait exceeded the second longest */
-	double lag_ns; /* by how much the steps of that rank exceeded the others' mean step */
+	double starved_ns; /* longest waits in windows in which the rank with that wait starved */
+	double excess_ns; /* in these windows, the longest minus the second longest wait */
+	double lag_ns; /* in these windows, the steps of that rank minus the others' mean steps */
 	double alone_wait_ns, alone_time_ns;
 	struct stats_pairs paces; /* steps of the rank that waited longest, and the others' mean */
 	size_t step_count;
@@ -216,7 +215,8 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Returns true if a wait of one rank holds up all: their steps get longer or (sign -1) fewer. */
+/* Returns true if ranks wait for each other: the one with the longest wait then has no longer steps
+ * (sign 1) or, in bins of time, no fewer batches (sign -1) than the others. */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;
@@ -532,6 +532,6 @@ int rank_place_judge(const struct rank_job *job, struct rank_finding *ret)
 	find_shifted(job, ret);
 	if (ret->alignment != RANK_BY_CLOCK)
 		return 0;
-	ret->shifted_count = 0; /* the reason why ranks are aligned by time needs no report */
+	ret->shifted_count = 0; /* shifted ordinals do not matter if ranks are aligned by time */
 	return find_apart(job, ret);
 }

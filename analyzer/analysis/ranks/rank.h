@@ -7,9 +7,9 @@
  * late waits for data. The other ranks wait for that rank, inside their step, and look busy. So a
  * step loses the longest wait of any rank, and the rank with that wait is to blame for the step.
  *
- * - Waiting is defined in account.h. A run's first batch does not count, and an epoch's start
- *   counts with its first batch. Time that cannot be aligned (other loaders, batches that only one
- *   rank has) counts as its mean over the ranks.
+ * - Waiting is defined in account.h, but a step here includes its wait. A run's first batch does
+ *   not count, and an epoch's start counts with its first batch. Time that cannot be aligned (other
+ *   loaders, batches that only one rank has) counts as its mean over the ranks.
  * - Steps are aligned by (epoch, batch). To check this, lag = sum of (steps of the rank that waits
  *   longest - mean of the others' steps) / sum of (longest wait - second longest wait). Lag is 0 if
  *   all ranks wait for each other, and 1 or more if no rank does. Windows of steps (window.h) are

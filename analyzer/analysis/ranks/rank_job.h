@@ -17,7 +17,7 @@
 
 #define PACE_CELLS 64
 
-/* How fast a rank steps, over the whole run. store/fleet/part.c stores this struct as it is. */
+/* How fast a rank makes steps, over the run. store/fleet/part.c stores this struct as it is. */
 struct pace {
 	float cells[PACE_CELLS]; /* cell i has the time of 1 << shift steps, in ns */
 	uint32_t shift, count;
@@ -92,8 +92,8 @@ struct rank_job {
 };
 
 /*
- * Returns the index of the next epoch's first step, a multiple of the widest window. So no window
- * has steps of two epochs, and whole windows move if a part of the job lacks an epoch.
+ * Returns the index of the next epoch's first step, a multiple of the widest window's length. So no
+ * window has steps of two epochs, and merge.c can move a part's windows without dividing any.
  */
 static inline size_t rank_behind(const struct rank_base *epoch)
 {
@@ -121,7 +121,7 @@ struct rank_finding {
 	/* share of the waits for which the culprits, or else the worst rank, are to blame */
 	double blame_share;
 	size_t step_count;
-	size_t shifted_count; /* number of ranks whose first ordinal differs from most others */
+	size_t shifted_count; /* number of ranks whose first ordinal differs from that of most */
 	int32_t shifted;      /* the first of them, whose steps may be aligned wrongly */
 	double apart_ns;      /* the clock of some rank seems to be wrong by this much */
 	/* Groups of ranks that do not wait for each other. The members above are about `group`. */

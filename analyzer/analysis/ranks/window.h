@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window.h - holds the steps of a job over all ranks, in windows of 1, 2, 4, ... 64 steps.
+ * window.h - holds all ranks' steps (waits included) in windows of 1, 2, 4, ... 64 steps.
  *
  * Ranks that wait for each other only in every k-th step show it only in windows of k steps. Each
  * width is stored, because it cannot be computed from another. A width with too many windows is
@@ -15,7 +15,7 @@
 #define WINDOW_WIDTHS 7                 /* 1 << 0 to 1 << 6 steps */
 #define WINDOW_MOST   ((size_t)1 << 20) /* largest number of windows of one width */
 
-/* Some steps, over all ranks. Partials store these 24 bytes as they are. */
+/* 1 to 64 successive steps of all ranks. Partials store these 24 bytes as they are. */
 struct window {
 	float wait_ns;
 	float second_ns;     /* longest wait of a rank other than `rank` */
