@@ -60,7 +60,7 @@ static void order_lives(struct segment *one, struct segment *other)
 	    (earlier->later_ns && earlier->later_ns <= later_ns))
 		return;
 	earlier->later_ns = later_ns;
-	earlier->told.ended = false; /* writes its end again: the process goes on, in a next life */
+	earlier->told.ended = false; /* write its end again: another life followed this one */
 }
 
 static int add_segment(void *context, const char *name)

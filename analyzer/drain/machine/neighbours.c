@@ -232,7 +232,7 @@ static bool has_parent(const struct neighbour *list, size_t used, int32_t parent
 	return found && (found->kind == KIND_MAIN || found->is_helper);
 }
 
-/* Adds a helper's running and waiting time since `old` (NULL: new); the busiest helper counts. */
+/* Adds how long a helper ran or waited for a core since `old`, if any. Keeps the largest sum. */
 static void add_helper(struct neighbours *n, const struct neighbour *old, struct neighbour *now)
 {
 	if (!now->is_helper || !old)

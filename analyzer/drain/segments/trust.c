@@ -123,7 +123,7 @@ int trust_open_file(int folder, const char *name, int flags)
 	bool is_ours = false;
 	int fd;
 
-	/* The process may remove the unfinished name during the first check: then check again. */
+	/* The first check fails if the process removes the unfinished name meanwhile. */
 	for (int look = 0; !is_ours && look < 2; look++) {
 		if (fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) < 0)
 			return -errno;

@@ -7,5 +7,5 @@
 
 #define PACK_LEAST 4096
 
-/* Writes each loader's theta and, if any loader has PACK_LEAST batches, packs for all loaders. */
+/* Writes thetas and, if a loader has PACK_LEAST batches, all loaders' batches as blobs (t_pack). */
 int pack_write(struct db *db, struct writer *writer);
