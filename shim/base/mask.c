@@ -80,7 +80,7 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 	return found;
 }
 
-/* Returns true if the value is secret. "joe" is not for USER, nor "512" or "True" for WEAK. */
+/* Returns true if a value is secret: of USER only with ":", of WEAK not if a number or boolean. */
 static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at), digits = 0;

@@ -155,7 +155,7 @@ void stage_empty(uint16_t number);
 /* Returns true if loaders of this kind ("tf.data") have stages. */
 bool stage_is_kind(const char *kind);
 
-/* Notes that a loader is asked. Writes the records of the window of time if it is over. */
+/* Called at each next() of a loader. Writes sums of the stages if they cover a long enough time. */
 void stage_asked(uint32_t loader, uint64_t stream, uint32_t generation);
 
 void stage_finish(void);

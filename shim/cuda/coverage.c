@@ -77,7 +77,7 @@ static void look_for_unfinished(void)
 	uint64_t begin_ns;
 
 	if (unfinished_begins(&begin_ns)) {
-		/* The flush cut off an operation that began before this gap. */
+		/* The operation began before the open gap, which a new gap replaces. */
 		if (own.gap && begin_ns < own.gap_ns)
 			end_gap(own.gap_ns);
 		begin_gap(begin_ns, "another user flushed CUPTI");

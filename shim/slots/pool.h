@@ -18,8 +18,8 @@ bool pool_is_library(const struct elf_module *elf, const struct wrap_row *row);
 bool pool_is_of_library(const struct module *module, const struct wrap_row *row);
 
 /*
- * Returns the wrapper to put into a slot, or NULL to leave the slot alone. If the slot is bound
- * lazily, `slot` is its address and `real` is ld.so's entry; else `slot` is NULL.
+ * Returns the wrapper to put into a slot, or NULL to leave the slot alone. If the slot is not bound
+ * yet, `slot` is its address and `real` the PLT entry that binds it; else `slot` is NULL.
  */
 void *pool_wrapper(int row, void *real, void **slot);
 

@@ -20,7 +20,7 @@
 /* The real function behind a wrapper. A name has an instance for each library that defines it. */
 struct wrap_target {
 	void *real;	/* NULL: the instance is free. Written last, read without a lock */
-	void **slot;	/* slot bound lazily: `real` is ld.so's entry, which changes the slot */
+	void **slot;	/* slot not bound yet: `real` is the PLT entry that binds it; or NULL */
 };
 
 struct wrap_copy {

@@ -111,7 +111,7 @@ OFTEN void later_opened(void)
 		look(modules, false);
 }
 
-/* Returns true if module `name` is not patched yet. */
+/* Returns true if module `name` has functions to patch, and is not patched yet. */
 static bool is_awaited(PyObject *name)
 {
 	for (size_t i = 0; i < later_count; i++)

@@ -52,7 +52,7 @@ static struct row {
 	int how;
 	/* attributes that lead from the object to the loader, as "_a.b"; NULL: none */
 	const char *known_by;
-	const char *unless;   /* path, or path and "=number"; NULL: always record */
+	const char *unless;   /* when calls are not recorded (loaders.def); NULL: always record */
 	PyMethodDef method, next;
 } rows[LOADER_MAX] = {
 #define LOADER(id, kind, module, class, name, how, known_by, unless)                               \

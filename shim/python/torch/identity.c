@@ -189,7 +189,7 @@ static const PyObject *referred(PyObject *reference)
 	return object == py.none ? NULL : object;
 }
 
-/* Notes which loaders still exist. An iterator that is gone will not be asked again. */
+/* Notes which loaders still exist. A loader whose iterator is gone counts as no longer running. */
 static void look_who_lives(const PyObject *sought, const void *dataset)
 {
 	for (uint32_t i = 1; i <= loader_count; i++) {

@@ -285,7 +285,7 @@ static int ask_device(PyObject *loader)
 	PyObject *module = api_module(is_newer ? "torch.accelerator" : "torch.cuda");
 	OWNED PyObject *ask = module ? api_get_named(module, "is_available") : NULL;
 	OWNED PyObject *device = api_get_named(loader, "pin_memory_device");
-	/* Where the program names a device, PyTorch asks nothing. */
+	/* If the program names a device, PyTorch up to 2.6 does not ask whether there is one. */
 	const bool is_named = !is_newer && device && py.PyObject_IsTrue(device) == 1;
 	OWNED PyObject *answer = ask && !is_named ? py.PyObject_CallObject(ask, NULL) : NULL;
 
