@@ -74,6 +74,9 @@ def check_pixels(folder):
     step = check("pixels", build(os.path.join(folder, "pixels.db"), size, **large), "decode_bound",
                  "38.3 bytes of pixels are decoded for each byte of a batch")
     t.check(step["gain"] < 0.7 < 1.5 < step["ci95"][1], "the range ends where all of a load is smaller", step)
+    for name, asked in (("one", 0.05), ("several", 0.6)):
+        path = build(os.path.join(folder, name), size, decode=0.9, images=1, pixels=1600 * 1200, asked=asked, peer="10.0.0.7:9")
+        t.equal("partly at the same time" in forms.flat(forms.run(path)), name == "several", name, "threads")
     check("fitting", build(os.path.join(folder, "fitting.db"), 8 * size, **large), "reduce_cpu_per_batch",
           unwanted=["decode_bound"])
 

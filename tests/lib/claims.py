@@ -45,7 +45,7 @@ WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for
     "enough": r"({n}) (?:\w+ )?would be enough|num_workers=({n})|workers, ({n}) in all",
     "not_enough": r"no number is enough",
     # A load's or step's parts: "57 ms: libjpeg 47 %, asleep 0 %".
-    "shares": r" (?:Load|Step) +({t}): ([^%,]+ {p}(?:, [^%,]+ {p})*)",
+    "shares": r" (?:Load|Step) +({t}): ([^%,]+ {p}(?:, (?!partly)[^%,]+ {p})*)(, partly at the same time)?",
     # Only with -v.
     "interval": r"another such run would report ({p}) to ({p})",
 }.items()}
@@ -194,8 +194,8 @@ def check_comparisons(t):
     asks, load = t.first("asks"), t.first("load")
     if asks and load and value(asks[1]) > value(load[1]):
         t.say("a worker answers later than its load ends:", asks[0], "and", load[0])
-    for sentence, _, shares in t.all("shares"):
-        if sum(value(share) for share in re.findall(SHARE, shares)) > 100 + SHARES_SLACK:
+    for sentence, _, shares, at_once in t.all("shares"):
+        if (sum(value(share) for share in re.findall(SHARE, shares)) > 100 + SHARES_SLACK) > bool(at_once):
             t.say("more than all of it:", sentence)
     cost, also = t.first("cost"), t.first("also")
     if cost and also and value(also[1]) > value(cost[1]) and not t.has("steps_first"):

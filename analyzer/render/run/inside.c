@@ -18,6 +18,7 @@
 #define LEAST_WORDS 0.02
 #define LEAST_IMAGES 0.2
 #define LEAST_REST  0.1
+#define LEAST_AT_ONCE 0.02
 
 static void add_part(struct inside_parts *parts, const char *name, const char *what, int64_t count,
 		     int64_t ns)
@@ -176,6 +177,8 @@ void inside_add_words(const struct inside *inside, const struct load_facts *fact
 		rest_ns -= (double)parts.items[i].ns;
 	if (*text && rest_ns >= LEAST_REST * all_ns)
 		page_append(text, size, ", the rest %s", UNITS_SHARE(rest_ns / all_ns));
+	else if (*text && rest_ns <= -LEAST_AT_ONCE * all_ns)
+		page_append(text, size, ", partly at the same time");
 	free(parts.items);
 }
 
