@@ -52,7 +52,7 @@ struct load_facts {
 		inflated_per_byte;
 	double decoded_per_byte;  /* decoded bytes (3 a pixel) for each byte of a batch */
 	double images_per_sample; /* NAN if there are several loaders */
-	/* standard deviation / mean of a sample's number of images, if batches are equally big */
+	/* standard deviation / mean of a sample's number of images; NAN: batches differ in size */
 	double images_spread;
 	double opens_per_sample;
 	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */

@@ -95,7 +95,7 @@ struct finding {
 	double trimmed_ratio;
 	double masked_share;
 	double gain_max; /* throughput without any waiting / observed throughput; NAN: unbounded */
-	/* gain_max if, besides, no worker took cores from the steps; equal to it if none did */
+	/* like gain_max, but of a run in which, besides, no worker takes cores from the steps */
 	double gain_alone;
 	double theta_ns; /* NAN: no step was observed */
 

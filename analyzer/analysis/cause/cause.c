@@ -24,7 +24,7 @@
 #define COLD_OFF_CPU      0.5
 /* the sampler makes epochs start slowly if it takes at least this share of the start */
 #define START_SAMPLED     0.5
-/* slow loads are gradual if loads beside them have at least this share of their excess time */
+/* slow loads are gradual if loads just before or after have this share of their excess time */
 #define GRADUAL_LEAST     0.3
 
 const char *const cause_names[CAUSE_MAX] = {

@@ -107,8 +107,8 @@ struct grounds {
 	struct {
 		size_t first, last; /* number of batches at the start, or end, hardly waited for */
 	} calm;
-	double threads;       /* number of all workers' runnable threads; NAN: not too many */
-	double cores_allowed; /* number of cores that workers may use; NAN: not too few */
+	double threads;       /* number of all workers' runnable threads, if too many; else NAN */
+	double cores_allowed; /* number of cores that workers may use, if too few; else NAN */
 	double cores_there;   /* number of cores that the training may use, or could at its start */
 	double loading_share;
 	double shared_per_s; /* batches a second at which all workers meet a limit; NAN: no limit */

@@ -96,7 +96,7 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 	return ns;
 }
 
-/* Returns true if, while a load is slow, half of the other workers load slowly beyond chance. */
+/* Returns true if half of the workers are slow, more than by chance, while another one is slow. */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
@@ -470,7 +470,7 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	    facts->runnable_threads * loading >= THREADS_CROWD * s->cores)
 		ret->threads = facts->runnable_threads * loading;
 	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
-	/* What other programs use is known only of the cores that the training may use. */
+	/* If workers may use fewer cores, what other programs use of these is unknown. */
 	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
 	ret->cores_there = fmax(s->cores, facts->cores_at_start);
 	if (facts->cores_allowed <= NARROW * ret->cores_there && used >= NARROW_FULL * full)

@@ -196,9 +196,9 @@ void lines_done(struct lines *lines);
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
 /*
- * Returns the line with most of the steps' time if it surely takes a tenth of all time and more
- * than the waiting, and is not the whole step. Else, if the verdict is HIGHLY, or if `lines` is
- * NULL, returns NULL.
+ * Returns the line with most of the steps' time. Returns NULL if this line is not the user's, is a
+ * whole step, or may take less than a tenth of all time or less than the waiting; also with too few
+ * samples, if the verdict is HIGHLY, and without `lines`.
  */
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio);
 

@@ -75,7 +75,7 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
 		return fmin(share, removed_working_share(v));
-	/* At least share + read - 1 of the loads' time is reading within that function. */
+	/* At least share + read - 1 of the time is both in that function and reading. */
 	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
 		return share;
 	return 0;

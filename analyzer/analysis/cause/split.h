@@ -13,7 +13,7 @@
  *   % of the waiting and no period explains them.
  *
  * The rest is one pool, or two pools, before and after the batch from which on loads are longer for
- * good. rho of a pool is mean load (no worker being slow) / workers / mean step. In a pool,
+ * good. rho of a pool is mean load (as if no worker were slow) / workers / mean step. In a pool,
  * - loader capacity, or CPU contention if the workers use 85 % of the cores, owns all if rho is 1
  *   or more (1.25 if the workers are slow together, as halts of a server lengthen the mean load);
  * - else periodic slow load owns the share of the waiting at the period's phase;

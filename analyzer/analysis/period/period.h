@@ -14,7 +14,7 @@
 struct period {
 	int64_t batches; /* length of the period; 0: none is significant */
 	bool regular;    /* `share` is large enough: events mostly come at one phase */
-	double log_p;    /* ln p, corrected; 0: nothing could be tested */
+	double log_p;    /* ln p, corrected for all periods tried; 0: nothing was tested */
 	double share;    /* share of the events' time at `phase`, cross-validated */
 	int64_t phase;   /* ordinal modulo `batches` that has most of the events' time */
 	double cost_ns;

@@ -48,7 +48,7 @@ struct crowd {
 	size_t epoch, ahead, begin, end;
 	size_t working;
 	bool training_works;
-	double now_ns, work_ns; /* work_ns: core time by now_ns of a thread that always works */
+	double now_ns, work_ns; /* work_ns: core time until now_ns of a thread that always works */
 	double wait_ns;
 };
 

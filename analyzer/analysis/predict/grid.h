@@ -10,8 +10,8 @@ struct grid {
 	int32_t workers[GRID_MOST], prefetch[GRID_MOST];
 	double load[GRID_MOST];
 	bool in_order[2];
-	/* Number of values in each array above, and (_was) the index of the run's own value. Values
-	 * ascend, but in_order begins with the run's. */
+	/* Number of values in each array above; index of the run's own value in the array (x_was).
+	 * Values ascend, but in_order begins with the run's own value. */
 	size_t worker_count, prefetch_count, load_count, order_count;
 	size_t worker_was, prefetch_was, load_was;
 	/* Sorted by number of workers, then by prefetch factor, load and order. */

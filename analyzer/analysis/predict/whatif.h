@@ -66,8 +66,8 @@ struct whatif {
 	enum whatif_gap gap;
 	/* steps take this many times as long as in the run, because they wait for cores */
 	double step_factor[WHATIF_ROOM];
-	/* Measured / replayed rate of the unchanged run, and its mean step in that replay. Threads
-	 * compete for cores in the replay (crowd.h), or (plain_) they do not. */
+	/* Measured / replayed rate of the unchanged run, and mean step of this replay: by crowd.h,
+	 * where threads compete for cores, and (plain_...) by replay.h, where they do not. */
 	double correction, plain_correction;
 	double step_ns, plain_step_ns;
 	double ratio;      /* stall ratio in the report's headline */

@@ -108,7 +108,7 @@ static void limit_saved(const struct rank_job *job, const struct rank_group *gro
 					i == slowest ? second_ns : slowest_ns, time_ns));
 }
 
-/* How many ns longer a step is for each ns of its wait, and the standard error of that. */
+/* By how many ns each ns of wait lengthens wait + step, and the standard error of this slope. */
 struct slope {
 	double value, error;
 };
