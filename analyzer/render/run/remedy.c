@@ -470,6 +470,11 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 	case ADVICE_READ_LESS:
 		read_words(report, buffer);
 		break;
+	case ADVICE_REDUCE_DELIVERY_COST:
+		snprintf(buffer, REMEDY_WORDS, "A batch has %.0f tensors. %s",
+			 report->diagnosis.grounds.tensors,
+			 explain_find(advice_names[ADVICE_REDUCE_DELIVERY_COST])->how);
+		break;
 	case ADVICE_DECODE_FEWER:
 		snprintf(buffer, REMEDY_WORDS, "%s images are decoded for each sample. %s",
 			 UNITS_RATE(report->diagnosis.grounds.drawn),
