@@ -182,7 +182,8 @@ def check_bytes(folder):
     large = dict(load_ms=88, delivery_ms=25)
     step = check("bytes", build(path, 38535424, **large), "send_less", "A batch has 38.5 MB. Send uint8")
     t.check(step["at_most"], "no more than ideal input", step)
-    check("many", build(path + "m", 1 << 20, tensors=40, **large), "reduce_delivery_cost", "A batch has 40 tensors. Let collate")
+    check("many", build(path + "m", 1 << 20, tensors=40, load_ms=30, delivery_ms=25), "reduce_delivery_cost",
+          "A batch has 40 tensors. Let collate_fn")
     for kind in ("torch.DataLoader", "torchdata.StatefulDataLoader (iterable)"):
         check(kind, build(path + kind[-9:], 1 << 20, kind=kind, **large), "inspect_waits", unwanted=["send_less"])
         t.equal("the state of its worker's dataset" in forms.flat(forms.run(path + kind[-9:])), kind.startswith("torchdata"),
