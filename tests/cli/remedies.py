@@ -229,6 +229,20 @@ def check_anew(folder):
     check("no workers", path, "use_workers")
 
 
+def check_threads(folder):
+    """Loads wait for threads of their worker, which work (a tokenizer), or wait for a server, too."""
+    for name, milli in (("working", 1000), ("waiting", 150)):
+        path = build(os.path.join(folder, name + ".db"), 1 << 20, asked=0.9)
+        with sqlite3.connect(path) as database:
+            database.execute("INSERT INTO t_total SELECT 'wait', '', 'thread', 0, COUNT(*), SUM(blocked_ns), 0, 0, 1000, 0"
+                             " FROM t_batch")
+            rundb.insert(database, "t_process", {"pid": 43, "start_ticks": 1, "role": "worker", "worker_id": 0, "loader_id": 1})
+            rundb.insert(database, "t_use", {"pid": 43, "start_ticks": 1, "runnable_milli": milli, "cores_allowed": 8})
+        check(name, path, "more_loader_capacity")
+        t.equal("These hardly run, so they wait, too." in forms.flat(forms.run(path)), name == "waiting", name)
+        t.equal("no gain if what loads wait for is shared" in forms.flat(forms.run(path)), name == "waiting", name, "range")
+
+
 def check_compiling(folder):
     """A model that is compiled in most steps, in the first ones, and never."""
     own, path = ("/home/me/train.py", "<module>", 20), os.path.join(folder, "compiled.db")
@@ -245,7 +259,7 @@ def check_compiling(folder):
 
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
-                 check_bytes, check_made_again, check_anew, check_compiling):
+                 check_bytes, check_made_again, check_anew, check_threads, check_compiling):
         each(t.scratch())
     t.finish()
 
