@@ -75,7 +75,7 @@ void share_take_out(struct share *share, double cores)
 {
 	for (size_t i = share->count; i-- > 0 && cores > 0;) {
 		struct share_neighbour *n = &share->neighbours[i];
-		const double part = n->ran > cores ? cores / n->ran : 1;
+		const double part = n->ran > cores ? cores / n->ran : n->ran > 0;
 
 		cores -= part * n->ran;
 		n->ran *= 1 - part;

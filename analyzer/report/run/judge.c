@@ -190,8 +190,8 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* Facts and lines are needed only to explain a run that starves, or an advice. */
-	explains = advises || report->finding.starved;
+	/* Facts and lines explain a run that starves, an advice, and who the other programs are. */
+	explains = advises || report->finding.starved || series_has_others(&report->series);
 	if (r == 0 && explains)
 		r = load_facts_read(db, &report->filter, &report->facts);
 	if (r == 0 && explains)
