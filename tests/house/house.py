@@ -246,7 +246,7 @@ def check_parts():
 # number in the same commit, and says why.
 BUDGETS = {
     "include": 1460, "shim": 27608, "shim/python": 7298, "shim/cuda": 3761, "shim/record": 4333,
-    "analyzer/drain": 12651, "analyzer/store": 8249, "analyzer/analysis": 17386,
+    "analyzer/drain": 12651, "analyzer/store": 8249, "analyzer/analysis": 17384,
     "analyzer/analysis/predict": 3414, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
     "analyzer/analysis/gpu": 1131, "analyzer/render": 13753, "analyzer/render/html": 3180,
     "analyzer/render/jobs": 914, "analyzer/render/gate": 870, "analyzer/report": 7310,

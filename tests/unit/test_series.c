@@ -186,7 +186,7 @@ Test(series, programs_that_loads_start_are_no_other_programs)
 		facts.load_ns = 20e9;
 		facts.children_cores = 0.7;
 		series_add_threads(&series, &facts, 1e9, 2);
-		cr_expect_float_eq(series.worker_threads, 0.8, 1e-9);
+		cr_expect_float_eq(series.worker_cores, 0.8, 1e-9);
 		cr_expect(is_known ? fabs(series.other_cores - 0.2) < 1e-9
 				   : isnan(series.other_cores));
 		cr_expect_float_eq(share_wanted(&series.share), 0.2, 1e-9);

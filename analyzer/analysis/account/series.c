@@ -37,7 +37,8 @@ void series_init(struct batch_series *series)
 	series->persistent = -1;
 	series->iterable = series->is_foreign = series->is_pooled = -1;
 	series->cores = series->main_cores = series->other_cores = NAN;
-	series->main_share = series->worker_share = series->worker_threads = NAN;
+	series->main_share = series->worker_share = series->worker_threads =
+		series->worker_cores = NAN;
 	series->synchronous = -1;
 	series->first_ns = series->last_ns = series->tail_begin_ns = UNKNOWN;
 }
@@ -325,9 +326,10 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 	if (facts->wait_ns[LOAD_WAIT_THREAD] >= WAITS_LEAST * facts->load_ns ||
 	    (series->workers > 0 && unseen >= WAITS_LEAST && facts->runnable_threads >= 1))
 		series->worker_threads = facts->runnable_threads;
+	series->worker_cores = series->worker_threads;
 	if (children >= CHILDREN_LEAST) {
-		series->worker_threads = fmax(series->worker_threads, cpu_ns / load_mean_ns) +
-					 facts->children_cores;
+		series->worker_cores = fmax(series->worker_threads, cpu_ns / load_mean_ns) +
+				       facts->children_cores;
 		series->other_cores -= fmin(children, series->other_cores);
 		share_take_out(&series->share, children);
 	}

@@ -95,6 +95,7 @@ struct batch_series {
 	/* share of runnable time in which the training's thread, or a worker, had a core; or NAN */
 	double main_share, worker_share;
 	double worker_threads; /* a worker's mean number of runnable threads; NAN: not needed */
+	double worker_cores;   /* the same, with programs that its loads start; NAN: not needed */
 	struct share share;
 	double receive_ns; /* time in waits during which any batch was received */
 	size_t receive_count;
@@ -155,8 +156,8 @@ bool series_has_others(const struct batch_series *series);
 bool series_others_differ(const struct batch_series *a, const struct batch_series *b);
 
 /*
- * Sets `worker_threads`, if loads wait for other threads of their worker or for programs that loads
- * start, which then do not count as other programs. `loads_at_once`: mean number of running loads.
+ * Sets `worker_threads` if loads wait for other threads of their worker, and `worker_cores` also if
+ * loads start programs, which then are no other programs. `loads_at_once`: mean number of loads.
  */
 void series_add_threads(struct batch_series *series, const struct load_facts *facts,
 			double load_mean_ns, double loads_at_once);

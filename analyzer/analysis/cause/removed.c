@@ -58,11 +58,7 @@ double removed_at_least(const struct remedied *v, enum advice_id id)
 double removed_working_share(const struct remedied *v)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
-	const double own = r->cpu_share + r->no_core_share;
-	/* What programs do that loads start is not the loads' to make cheaper. */
-	const double programs = r->facts && r->facts->children_cores > 0 ? r->facts->children_cores
-									 : 0;
-	const double all = v->series->worker_threads - programs;
+	const double own = r->cpu_share + r->no_core_share, all = v->series->worker_threads;
 
 	return all > own ? fmin(1, all) : own;
 }

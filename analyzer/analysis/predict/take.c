@@ -519,12 +519,12 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
 	/* Loads that wait for other threads of their worker need the cores of these threads. */
-	if (s->workers > 0 && s->worker_threads > t->load_cpu / t->load_got + THREADS_MORE) {
+	if (s->workers > 0 && s->worker_cores > t->load_cpu / t->load_got + THREADS_MORE) {
 		/* If the loading thread hardly works, load_got says nothing about busy threads. */
 		if (t->load_cpu < t->load_got / 2)
 			t->load_got = share_of_thread(
 				&t->share, s->workers + t->step_cpu * t->step_threads, 1);
-		t->load_cpu = fmin(1, s->worker_threads) * t->load_got;
+		t->load_cpu = fmin(1, s->worker_cores) * t->load_got;
 	}
 	/* A thread that works little waits only when it wakes up, however many others run: it is
 	 * taken to get a core. Other threads get at least the share that they used. */

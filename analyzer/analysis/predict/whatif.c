@@ -191,7 +191,7 @@ static bool answers_late(const struct trace *trace, const struct whatif *whatif)
 {
 	double load_ns = 0;
 
-	for (size_t i = 0; i < trace->count; i++)
+	for (size_t i = 0; trace->fetch_waits && i < trace->count; i++)
 		load_ns += (double)trace->load_ns[i];
 	return trace->fetch_waits && load_ns / NS_PER_S * whatif->own_per_s <
 					     LOADING_LEAST * (double)trace->count * trace->workers;
@@ -503,8 +503,8 @@ static double find_outside(const struct batch_series *s, const struct finding *f
 		}
 	}
 	/* A load waits for its worker's other threads only as far as these run. */
-	if (s->workers > 0 && s->worker_threads >= 0)
-		threads = fmax(0, fmin(1, s->worker_threads) - cpu - ready);
+	if (s->workers > 0 && s->worker_cores >= 0)
+		threads = fmax(0, fmin(1, s->worker_cores) - cpu - ready);
 	cpu = 1 - cpu - ready - threads;
 	return isnan(cpu) && isnan(waited) ? NAN : fmin(1, fmax(waited, cpu));
 }

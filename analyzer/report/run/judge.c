@@ -190,16 +190,16 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* Facts and lines explain a run that starves, an advice, and who the other programs are. */
-	explains = advises || report->finding.starved || series_has_others(&report->series);
-	if (r == 0 && explains)
+	/* Facts and lines explain a run that starves, or an advice; facts also, who others are. */
+	explains = advises || report->finding.starved;
+	if (r == 0 && (explains || series_has_others(&report->series))) {
 		r = load_facts_read(db, &report->filter, &report->facts);
-	if (r == 0 && explains)
 		series_add_threads(&report->series, &report->facts,
 				   report->finding.load_mean_ns,
 				   report->finding.load_mean_ns *
 					   (double)report->finding.steady_count /
 					   report->finding.steady_ns);
+	}
 	if (r == 0 && explains)
 		r = find_lines(db, report);
 	if (r == 0 && advises && report->live)
