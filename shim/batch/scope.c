@@ -54,6 +54,7 @@ static void enter(struct thread *thread, struct scope_load *load)
 	/* A load within another load is part of the outer one. */
 	if (thread->load_depth++)
 		return;
+	waits_begin();
 	/* Loads that the parent began before a fork do not count here. */
 	do {
 		now = before >> 32 == thread_life ? before : none;
@@ -164,7 +165,7 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 		process_blocks = storage_of(RUSAGE_SELF).blocks;
 	alone &= leave(thread, load);
 	tally_settle(thread);
-	waits_settle(thread);
+	waits_end(thread);
 	now = thread->slot->counters;
 	sums->open_count = (uint32_t)DELTA(DLPROF_CLASS_OPEN, count);
 	sums->open_ns = DELTA(DLPROF_CLASS_OPEN, ns);

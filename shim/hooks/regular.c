@@ -69,7 +69,6 @@
 	hook_select_end(&span, count, (const fd_set *const[]){reads, writes, others}, result)
 #define BEGIN_EPOLL	 hook_wait_begin(&span)
 #define END_EPOLL	 hook_epoll_end(&span, events, result)
-#define BEGIN_RECEIVE	 hook_wait_begin(&span)
 #define END_RECEIVE	 hook_wait_fd_end(&span, fd, result > 0 ? (uint64_t)result : 0)
 #define BEGIN_RECEIVE_MANY hook_wait_begin(&span)
 #define END_RECEIVE_MANY hook_wait_fd_end(&span, fd, 0)
@@ -117,6 +116,24 @@ static int fopen_flags(const char *mode)
 		END_##family;                                                                      \
 		return result;                                                                     \
 	}
+
+/* A load may wait for what another thread receives, so its bytes count, too. */
+#define HOOK_RECEIVE(family, type, hook_name, params, args)                                        \
+	static __attribute__((noinline)) type recorded_##hook_name params                          \
+	{                                                                                          \
+		struct span span;                                                                  \
+		const bool timed = hook_wait_begin(&span);                                         \
+		type result;                                                                       \
+                                                                                                   \
+		span.name = #hook_name;                                                            \
+		result = real.hook_name args;                                                      \
+		if (timed)                                                                         \
+			END_##family;                                                              \
+		else if (result > 0)                                                               \
+			waits_received((uint64_t)result);                                          \
+		return result;                                                                     \
+	}                                                                                          \
+	HOOK_ENTRY(type, hook_name, params, args, recorded)
 
 /* The other path is a tail call, so that the quick path need not save its arguments. */
 #define HOOK_QUICK(family, type, hook_name, params, args)                                          \
@@ -170,6 +187,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 #define WAY_READ , HOOK_READ
 #define WAY_CLOSE , HOOK_CLOSE
 #define WAY_FSTAT , HOOK_FSTAT
+#define WAY_RECEIVE , HOOK_RECEIVE
 #define SECOND(first, second, ...) second
 #define WAY(...) SECOND(__VA_ARGS__, )
 #define HOOK(family, nr, type, hook_name, params, args)                                            \

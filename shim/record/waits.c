@@ -228,12 +228,19 @@ static void add_tried(struct thread *thread, enum wait_kind kind, const char *na
 	*tried = (struct thread_tried){0};
 }
 
+/* Counts sleeps since the last try for a lock as plain sleeps. */
+static void settle(struct thread *thread)
+{
+	if (unlikely(thread->tried.lock[0]))
+		add_tried(thread, WAIT_ASLEEP, "");
+}
+
 static void try_named(struct thread *thread, const char *name, bool is_held)
 {
 	if (strcmp(thread->tried.lock, name) == 0)
 		add_tried(thread, WAIT_LOCK, name);
 	else if (is_held)
-		waits_settle(thread);
+		settle(thread);
 	if (is_held)
 		strcpy(thread->tried.lock, name);
 }
@@ -248,10 +255,26 @@ void waits_try(struct thread *thread, const char *path, bool is_held)
 	try_named(thread, name.buffer, is_held);
 }
 
-void waits_settle(struct thread *thread)
+static _Atomic uint64_t received;
+
+void waits_received(uint64_t bytes)
 {
-	if (unlikely(thread->tried.lock[0]))
-		add_tried(thread, WAIT_ASLEEP, "");
+	atomic_fetch_add_explicit(&received, bytes, memory_order_relaxed);
+}
+
+void waits_begin(void)
+{
+	atomic_store_explicit(&received, 0, memory_order_relaxed);
+}
+
+/* The bytes are taken away, so that of several loads at the same time only one counts them. */
+void waits_end(struct thread *thread)
+{
+	const uint64_t bytes = atomic_exchange_explicit(&received, 0, memory_order_relaxed);
+
+	settle(thread);
+	if (unlikely(bytes))
+		tally_add(tally_of(thread, WAIT_THREAD, ""), 0, 0, bytes);
 }
 
 void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held)

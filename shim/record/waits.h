@@ -40,5 +40,14 @@ void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held);
  */
 void waits_try(struct thread *thread, const char *path, bool is_held);
 
-/* Ends a load: sleeps since the last try for a lock count as plain sleeps. */
-void waits_settle(struct thread *thread);
+/* Counts bytes from a socket that no load received itself. A load may wait for their receiver. */
+void waits_received(uint64_t bytes);
+
+/* Begins a load: what other threads received before it does not count. */
+void waits_begin(void);
+
+/*
+ * Ends a load: sleeps since the last try for a lock count as plain sleeps, and what other threads
+ * received as bytes of WAIT_THREAD.
+ */
+void waits_end(struct thread *thread);

@@ -82,6 +82,12 @@ def server_with_limit(state):
     server(dict(state, timeout=5))
 
 
+def server_by_thread(state):
+    thread = threading.Thread(target=server, args=(state,))
+    thread.start()
+    thread.join()
+
+
 def server_by_read(state):
     with socket.create_connection(("127.0.0.1", state["port"])) as client:
         client.sendall(b"?")
@@ -226,7 +232,7 @@ try:
 except OSError:
     SIX = []
 ACTS = SIX + [sleep, select_nothing, shared_lock, shared_lock_with_limit, private_lock, join, condition,
-        server, server_with_limit, server_by_read, server_by_epoll, local_server, pipe, program, shell,
+        server, server_with_limit, server_by_thread, server_by_read, server_by_epoll, local_server, pipe, program, shell,
         piped_shell, synced, file_lock, record_lock, polled_lock, polled_record_lock, polled_lock_file,
         lock_given_up, full_pipe, full_socket, full_terminal, pipe_with_room, page_faults]
 
@@ -313,7 +319,7 @@ def training(folder):
 WANTED = {"sleep": ("asleep", ""), "select_nothing": ("asleep", ""), "shared_lock": ("lock", ""),
           "shared_lock_with_limit": ("lock", ""), "private_lock": ("thread", ""),
           "join": ("thread", ""), "condition": ("thread", ""), "server": ("socket", "PORT"),
-          "server_with_limit": ("socket", "PORT"), "server_by_read": ("socket", "PORT"),
+          "server_with_limit": ("socket", "PORT"), "server_by_thread": ("thread", ""), "server_by_read": ("socket", "PORT"),
           "server_by_epoll": ("socket", "PORT"), "local_server": ("socket", "LOCAL"),
           "pipe": ("pipe", "pipe"), "program": ("program", ""), "shell": ("program", ""),
           "piped_shell": ("program", ""), "synced": ("sync", ""),
@@ -360,6 +366,7 @@ def main():
     # Of the four acts with the server two read the whole reply, one 100 bytes of it, and one nothing.
     equal(found[server_key][2], 2 * len(REPLY) + 100, "bytes of the server")
     equal(found["pipe", "pipe"][2], 5, "bytes of the pipe")
+    equal(found["thread", ""][2], len(REPLY), "bytes that other threads received for loads")
     faults = {name: count for (kind, name), (_, count, _) in found.items() if kind == "fault"}
     if int(took["faults"]):  # there are none if the folder is in memory
         path = os.path.join(folder, "mapped")

@@ -70,6 +70,7 @@ Test(facts, of_a_run)
 	cr_expect_eq(facts.objects, 6);
 	cr_expect_eq(facts.read_per_byte, 4);
 	cr_expect_eq(facts.inflated_per_byte, 8);
+	cr_expect_eq(facts.received_per_byte, 50);
 	cr_expect_eq(facts.opens_per_sample, 0.5);
 	cr_expect_eq(facts.runnable_threads, 2);
 	cr_expect_eq(facts.cores_allowed, 1);

@@ -53,6 +53,52 @@ Test(remedies, images_that_are_drawn_again)
 	cr_expect_not(is_advised(ADVICE_DECODE_FEWER));
 }
 
+/* Loads wait for a server, or for their threads that do, and use little of what it sends. */
+Test(remedies, bytes_that_a_server_sends_in_vain)
+{
+	enum {
+		ENOUGH,
+		FEW_TIMES,
+		SMALL_SAMPLES,
+		SHORT_WAITS,
+		BUSY_THREADS,
+		NOTHING_RECEIVED
+	};
+	struct load_times loads = TIMES;
+
+	loads.cpu_ns = 0.1 * loads.load_ns;
+	loads.samples = 8 * LOADS;
+	for (int by_threads = 0; by_threads < 2; by_threads++)
+		for (int lacks = ENOUGH; lacks <= NOTHING_RECEIVED; lacks++) {
+			const enum load_wait_kind kind =
+				by_threads ? LOAD_WAIT_THREAD : LOAD_WAIT_SOCKET;
+			struct load_facts facts = no_waits();
+			bool is_given = lacks == ENOUGH;
+
+			if (!by_threads && lacks >= BUSY_THREADS)
+				continue;
+			facts.wait_ns[kind] = (lacks == SHORT_WAITS ? 0.49 : 0.8) * facts.load_ns;
+			facts.wait_bytes[kind] = lacks == NOTHING_RECEIVED ? 0 : 1e9;
+			facts.runnable_threads = lacks == BUSY_THREADS ? 0.4 : 0.1;
+			facts.received_per_byte = lacks == FEW_TIMES ? 7.9 : 20;
+			facts.batch_bytes = lacks == SMALL_SAMPLES ? 0.39e6 : 2e6;
+			make(NULL, NULL);
+			series.worker_cores = facts.runnable_threads;
+			judge(&(struct cause_input){.loads = &loads, .facts = &facts});
+			cr_expect_eq(is_advised(ADVICE_READ_LESS), is_given, "%d %d", by_threads,
+				     lacks);
+			/* Once a batch is no help where the time goes with the bytes. */
+			cr_expect_eq(is_advised(ADVICE_FEWER_REQUESTS),
+				     lacks == FEW_TIMES || lacks == SMALL_SAMPLES, "%d %d",
+				     by_threads, lacks);
+			if (!is_given)
+				continue;
+			cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_READ_LESS);
+			cr_expect_eq(diagnosis.advice.steps[0].low, 0);
+			cr_expect(is_advised(ADVICE_MORE_LOADER_CAPACITY));
+		}
+}
+
 /* Other programs' use of the cores may be that of the process that loads ask, such as a Manager. */
 Test(remedies, loads_that_wait_for_a_process_that_uses_the_cores)
 {

@@ -39,6 +39,7 @@ struct load_thread {
 struct load_facts {
 	double load_ns;
 	double wait_ns[LOAD_WAIT_MAX];
+	double wait_bytes[LOAD_WAIT_MAX]; /* bytes received; of THREAD: by the other threads */
 	double no_core_ns;
 	struct load_peer peers[LOAD_FACTS_MOST]; /* the one with the longest waits first */
 	size_t peer_count;
@@ -49,7 +50,7 @@ struct load_facts {
 	double batch_bytes;
 	double objects; /* Python objects in a batch, counted up to LOAD_FACTS_OBJECTS */
 	double read_per_byte,
-		inflated_per_byte;
+		inflated_per_byte, received_per_byte;
 	double decoded_per_byte;  /* decoded bytes (3 a pixel) for each byte of a batch */
 	double images_per_sample; /* NAN if there are several loaders */
 	/* standard deviation / mean of a sample's number of images; NAN: batches differ in size */
@@ -92,6 +93,7 @@ struct load_facts {
 		.batch_bytes = NAN,                                                                \
 		.read_per_byte = NAN,                                                              \
 		.inflated_per_byte = NAN,                                                          \
+		.received_per_byte = NAN,                                                          \
 		.decoded_per_byte = NAN,                                                           \
 		.images_per_sample = NAN,                                                          \
 		.images_spread = NAN,                                                              \

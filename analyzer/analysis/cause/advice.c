@@ -185,10 +185,10 @@ static bool applies(const struct remedied *v, enum advice_id id)
 			!(s->main_share >= CROWDED));
 	case ADVICE_READ_LESS:
 		return r->read_again >= GROUNDS_READ_AGAIN &&
-		       load_read_share(loads) + load_decode_share(loads) >= READING_LEAST;
+		       removed_reading_share(v) >= READING_LEAST;
 	case ADVICE_FEWER_REQUESTS:
 		return r->asked_share >= GROUNDS_OUTSIDE && !r->is_managed &&
-		       !(r->piped_share >= GROUNDS_OUTSIDE);
+		       !(r->received_again > 0) && !(r->piped_share >= GROUNDS_OUTSIDE);
 	case ADVICE_WITHOUT_HELPER:
 		return r->piped_share >= GROUNDS_OUTSIDE;
 	case ADVICE_KEEP_OPEN:
@@ -365,8 +365,9 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		r = price_part(v, part, ret);
 		if (r == 0)
 			r = extend(v, removed_needless(v, id), true, ret);
-		/* The gain may be 0: perhaps all pages, or all parts of a file, are needed. */
+		/* The gain may be 0: perhaps all pages, parts of a file, or bytes are needed. */
 		if (id == ADVICE_FAULT_LESS ||
+		    (id == ADVICE_READ_LESS && v->diagnosis->grounds.received_again > 0) ||
 		    (id == ADVICE_SPLIT_FIRST && !v->diagnosis->grounds.is_decoded_by_all))
 			ret->low = 0;
 		if (r == 0)
@@ -421,7 +422,9 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 {
 	if (advice->is_ideal || preferred->is_ideal)
 		return preferred->is_ideal && !advice->is_ideal;
-	if (preferred->id == ADVICE_OWN_CORES && is_much_waste(advice))
+	if (is_much_waste(advice) && (preferred->id == ADVICE_OWN_CORES ||
+				      (preferred->id == ADVICE_MORE_LOADER_CAPACITY &&
+				       preferred->low <= 0)))
 		return true;
 	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH || advice->id == ADVICE_CHEAPER_STAGE ||
 	    (advice->id == ADVICE_OWN_CORES && is_much_waste(preferred)))

@@ -127,7 +127,10 @@ struct grounds {
 	double storage_share; /* share of the loads' time spent opening and reading files */
 	double cpu_share;
 	double no_core_share;
-	double read_again;      /* bytes read or inflated for each byte of a batch */
+	double read_again;      /* bytes read, inflated or received for each byte of a batch */
+	/* bytes received for each byte of a batch, if loads wait for too many of them; else 0 */
+	double received_again;
+	double received_share; /* share of the loads' time waiting for these bytes */
 	double decoded_again;   /* bytes of decoded images (3 a pixel) for each byte of a batch */
 	double drawn;           /* images decoded for each sample; 0: each of them seems needed */
 	bool is_decoded_by_all; /* each worker decodes all samples of an iterable dataset */

@@ -56,6 +56,10 @@
 /* making objects is the cause if it takes at least this share */
 #define MAKING_LEAST    0.4
 #define MAKING_MOST     0.9 /* above this share, constructors seem to read the data, too */
+/* threads ask other machines for data if they receive at least this part of a batch's bytes */
+#define ASKED_BYTES     0.05
+/* with fewer bytes a sample, loads rather wait for the first of them than for the last */
+#define RECEIVED_LEAST  1e6
 #define REOPENED_PART   0.5 /* files are reopened if this share of openings repeats earlier ones */
 /* the user's own code is the cause if one of its functions takes at least this share */
 #define OWN_LEAST       0.5
@@ -328,6 +332,32 @@ static void find_small(const struct finding *f, const struct cause_input *input,
 	}
 }
 
+/* Returns true if loads wait for threads of their process, and these for other machines. */
+static bool are_threads_asking(const struct load_facts *facts)
+{
+	return facts->runnable_threads < GROUNDS_HARDLY_RUN &&
+	       facts->wait_bytes[LOAD_WAIT_THREAD] > 0 &&
+	       facts->received_per_byte >= ASKED_BYTES;
+}
+
+/* Finds out whether loads wait for much more from other machines than a batch needs. */
+static void find_received(const struct finding *f, const struct load_times *loads,
+			  struct grounds *ret)
+{
+	const struct load_facts *facts = ret->facts;
+	const double bytes = facts->received_per_byte * facts->batch_bytes;
+	double wait_ns = or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]);
+
+	if (are_threads_asking(facts))
+		wait_ns += or_zero(facts->wait_ns[LOAD_WAIT_THREAD]);
+	if (wait_ns >= GROUNDS_OUTSIDE * facts->load_ns && loads &&
+	    facts->received_per_byte >= GROUNDS_READ_AGAIN &&
+	    bytes * loads->load_ns >= RECEIVED_LEAST * loads->samples * f->load_mean_ns) {
+		ret->received_again = facts->received_per_byte;
+		ret->received_share = wait_ns / facts->load_ns;
+	}
+}
+
 /* Returns how many bytes a batch has for each byte of its images, if that is much; else 0. */
 static double find_blown_up(const struct load_facts *facts, const struct load_times *loads)
 {
@@ -385,7 +415,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 {
 	const struct load_facts *facts = input->facts;
 	const struct load_times *loads = input->loads;
-	double seen_ns, piped_ns;
+	double seen_ns, piped_ns, asked_ns;
 
 	ret->lock_share = ret->asked_share = ret->piped_share = ret->sync_share = NAN;
 	ret->storage_share = ret->unseen_share = ret->fault_share = ret->thread_share = NAN;
@@ -405,8 +435,10 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	piped_ns = or_zero(facts->wait_ns[LOAD_WAIT_PIPE]) +
 		   (ret->write_share > 0 ? 0 : or_zero(facts->wait_ns[LOAD_WAIT_WRITE])) +
 		   or_zero(facts->wait_ns[LOAD_WAIT_PROGRAM]);
-	ret->asked_share = share_of(or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]) + piped_ns,
-				    facts->load_ns);
+	asked_ns = or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]) + piped_ns;
+	if (are_threads_asking(facts))
+		asked_ns += or_zero(facts->wait_ns[LOAD_WAIT_THREAD]);
+	ret->asked_share = share_of(asked_ns, facts->load_ns);
 	ret->piped_share = share_of(piped_ns, facts->load_ns);
 	ret->sync_share = share_of(facts->wait_ns[LOAD_WAIT_SYNC], facts->load_ns);
 	ret->fault_share = share_of(facts->wait_ns[LOAD_WAIT_FAULT], facts->load_ns);
@@ -416,7 +448,9 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 		facts->helper_cores >= HELPER_BUSY && facts->helper_cores <= HELPER_ONE &&
 		!ret->starts_programs;
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
-	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
+	find_received(f, loads, ret);
+	ret->read_again = fmax(fmax(or_zero(facts->read_per_byte), ret->received_again),
+			       or_zero(facts->inflated_per_byte));
 	ret->decoded_again = or_zero(facts->decoded_per_byte);
 	if (is_drawn(facts))
 		ret->drawn = facts->images_per_sample;

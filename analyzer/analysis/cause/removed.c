@@ -77,6 +77,16 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 	return 0;
 }
 
+double removed_reading_share(const struct remedied *v)
+{
+	const struct grounds *r = &v->diagnosis->grounds;
+	const struct load_times *loads = v->input->loads;
+
+	return r->received_again > 0 && r->received_again >= r->read_again
+		       ? r->received_share
+		       : load_read_share(loads) + load_decode_share(loads);
+}
+
 bool removed_are_stalls(const struct diagnosis *d)
 {
 	return d->cause == CAUSE_ISOLATED_STALL ||
@@ -95,6 +105,7 @@ double removed_by(const struct remedied *v, enum advice_id id)
 
 	switch (id) {
 	case ADVICE_READ_LESS:
+		return removed_reading_share(v) * removed_needless(v, id);
 	case ADVICE_DECODE_FEWER:
 		return (load_read_share(loads) + load_decode_share(loads)) *
 		       removed_needless(v, id);

@@ -16,7 +16,6 @@
 #define LONG_STEP      0.1
 #define LONG_STEPS 1.2
 #define OTHERWISE      1.25
-#define HARDLY_RUNNING 0.3 /* a worker's threads hardly run if fewer, on average, could run */
 
 static void add_workers(const int16_t *list, size_t count, char *text, size_t size)
 {
@@ -191,8 +190,13 @@ static void add_outside(const struct grounds *r, char *text, size_t size)
 			page_append(text, size, " A load is %s in %s of its time.", words[kind],
 				    UNITS_SHARE(facts->wait_ns[kind] / facts->load_ns));
 	if (facts->wait_ns[LOAD_WAIT_THREAD] >= GROUNDS_OUTSIDE * facts->load_ns &&
-	    facts->runnable_threads < HARDLY_RUNNING)
-		page_append(text, size, " These hardly run, so they wait, too.");
+	    facts->runnable_threads < GROUNDS_HARDLY_RUN) {
+		page_append(text, size, " These hardly run, so they wait, too");
+		if (facts->wait_bytes[LOAD_WAIT_THREAD] > 0 && facts->received_per_byte > 0)
+			page_append(text, size, ", for %s a batch from sockets",
+				    UNITS_BYTES(facts->received_per_byte * facts->batch_bytes));
+		page_append(text, size, ".");
+	}
 }
 
 /* Semaphores have no name, so a file's lock is named only if most waits are for it. */

@@ -65,6 +65,9 @@ static void add_batch(const struct load_facts *facts, struct outline *o)
 	if (facts->inflated_per_byte > 0)
 		outline_item(o, "Unpacked", "%s bytes for each byte of a batch",
 			     UNITS_RATE(facts->inflated_per_byte));
+	if (facts->received_per_byte > 0)
+		outline_item(o, "Received", "%s bytes from sockets for each byte of a batch",
+			     UNITS_RATE(facts->received_per_byte));
 }
 
 void facts_outline_load(const struct report *report, struct outline *o)

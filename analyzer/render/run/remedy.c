@@ -295,15 +295,23 @@ static void read_words(const struct report *report, char *buffer)
 {
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
 	const struct medium *medium = medium_of(&report->inside);
+	const struct grounds *r = &report->diagnosis.grounds;
+	const bool is_received = r->received_again > 0 && r->received_again >= r->read_again;
 	const bool is_inflated = facts->inflated_per_byte > facts->read_per_byte;
 	const char *how = medium && medium->less ? medium->less
 						 : less_of_format(&report->inside, is_inflated);
 
-	if (!how)
+	if (is_received)
+		how = "Ask the server for the bytes of a sample alone, and read less ahead "
+		      "(fsspec: a small block_size, or cache_type=\"none\").";
+	else if (!how)
 		how = explain_find(advice_names[ADVICE_READ_LESS])->how;
 	snprintf(buffer, REMEDY_WORDS, "%s bytes are %s for each byte of a batch. %s",
-		 UNITS_RATE(report->diagnosis.grounds.read_again),
-		 is_inflated ? "inflated" : "read", how);
+		 UNITS_RATE(r->read_again),
+		 is_received   ? "received"
+		 : is_inflated ? "inflated"
+			       : "read",
+		 how);
 }
 
 static void decode_words(const struct report *report, char *buffer)

@@ -451,7 +451,8 @@ CREATE VIEW decode AS SELECT r.rank AS rank, name AS library, detail AS format,
 FROM t_tally, t_rank r WHERE kind = 'decode';
 
 -- What loads waited for. kind: asleep, lock (which other processes may hold), thread (of the same
--- process), socket, pipe, write, program, sync, other; name: the peer, or ''.
+-- process), socket, pipe, write, program, sync, other; name: the peer, or ''; bytes: what it sent;
+-- of threads, what all other threads received from sockets meanwhile.
 CREATE VIEW blocked AS SELECT r.rank AS rank, detail AS kind, name, count, ns, bytes, slowest_ns
 FROM t_tally, t_rank r WHERE kind = 'wait';
 

@@ -158,6 +158,7 @@ static int read_waits(struct db *db, double blocked_ns, struct load_facts *ret)
 		struct load_peer *peer = &ret->peers[ret->peer_count];
 
 		ret->wait_ns[kind] += (double)tally->ns;
+		ret->wait_bytes[kind] += (double)tally->bytes;
 		if (kind == LOAD_WAIT_FAULT) {
 			add_faults(tally, ret);
 			continue;
@@ -373,6 +374,8 @@ static int read_spread(struct db *db, int64_t loader_id, struct load_facts *ret)
 
 static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
 {
+	const double received =
+		ret->wait_bytes[LOAD_WAIT_SOCKET] + ret->wait_bytes[LOAD_WAIT_THREAD];
 	double bytes[MOST_LOADERS], handed_out = NAN;
 	struct decoded decoded = {0};
 	int64_t ids[MOST_LOADERS];
@@ -398,10 +401,12 @@ static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
 		note_reads(&totals, ret);
 	if (r == 0)
 		r = read_decoded(db, &decoded);
-	if (r == 0 && (decoded.inflated_bytes > 0 || decoded.pixels > 0))
+	if (r == 0 && (decoded.inflated_bytes > 0 || decoded.pixels > 0 || received > 0))
 		r = sum_bytes(db, bytes, ids, count, &handed_out);
 	if (decoded.inflated_bytes > 0 && handed_out > 0)
 		ret->inflated_per_byte = decoded.inflated_bytes / handed_out;
+	if (received > 0 && handed_out > 0)
+		ret->received_per_byte = received / handed_out;
 	if (decoded.pixels > 0 && handed_out > 0)
 		ret->decoded_per_byte = BYTES_A_PIXEL * decoded.pixels / handed_out;
 	if (count != 1 || totals.samples < 1)
