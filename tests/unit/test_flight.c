@@ -13,11 +13,12 @@
 
 static struct flight_load loads[EPOCHS * BATCHES];
 static unsigned seed = 1;
+static double spread = 0.4;
 static int samples = 10; /* samples of a batch; 0: not known */
 
 static double noise(void)
 {
-	return 0.8 + 0.4 * (double)rand_r(&seed) / RAND_MAX;
+	return 1 - spread / 2 + spread * (double)rand_r(&seed) / RAND_MAX;
 }
 
 /*
@@ -129,4 +130,26 @@ Test(flight, says_nothing_of_little)
 	cr_assert_eq(flight_find(loads, 3, WORKERS, &flight), 0);
 	cr_assert_eq(flight_find(loads, count, 0, &flight), 0);
 	cr_expect(isnan(flight.limit_per_s));
+}
+
+/* How sure a limit is depends on how much loads vary beside what those under way explain. */
+Test(flight, loads_that_vary_for_themselves_make_a_limit_less_sure)
+{
+	static const double spreads[] = {0.05, 0.4, 1.6}, least[] = {80, 8, 0.5};
+	struct flight flight;
+
+	for (int i = 0; i < 3; i++) {
+		size_t count;
+
+		spread = spreads[i];
+		count = simulate(true, 25, 1);
+		cr_assert_eq(flight_find(loads, count, WORKERS, &flight), 0);
+		cr_expect(flight.z > least[i] && flight.z < 4 * least[i], "%g: %g", spread,
+			  flight.z);
+		/* Three rounds at each end of an epoch. */
+		cr_expect_eq(flight.load_count, EPOCHS * 3 * WORKERS);
+		cr_expect_eq(flight.many, WORKERS);
+		cr_expect(flight.few > 1 && flight.few < 2.5, "%g", flight.few);
+	}
+	cr_expect(isnan(flight.limit_per_s), "it is not sure");
 }

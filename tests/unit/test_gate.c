@@ -373,3 +373,236 @@ Test(gate, what_got_slower)
 	cr_assert_eq(change_to(means(101, 50, 40, CAUSE_NONE)).suspect, GATE_SUSPECT_OTHER);
 	cr_assert_eq(change_to(means(NAN, 50, NAN, CAUSE_NONE)).suspect, GATE_SUSPECT_OTHER);
 }
+
+/* A run's finding in which each figure that a gate reads is another one. */
+static struct finding finding_by_hand(void)
+{
+	struct finding finding = {
+		.stall_ratio = .11,
+		.trimmed_ratio = .12,
+		.wait_p50_ns = 13,
+		.wait_p99_ns = 14,
+		.load_mean_ns = 15,
+		.batch_count = 1600,
+		.steady_count = 1700,
+		.lost_share = .004,
+		.compute_all_ns = 1600 * 50,
+		.wait_all_ns = 1600 * 9,
+	};
+
+	for (int part = 0; part < ACCOUNT_PART_MAX; part++)
+		finding.account.share[part] = .2 + part / 100.;
+	finding.account.startup_ns = 16;
+	return finding;
+}
+
+static const struct load_times LOAD_SUMS = {
+	.load_ns = 1000, .cpu_ns = 400, .open_ns = 50, .read_ns = 150, .decode_ns = 200,
+	.collate_ns = 100, .other_ns = 500, .blocked_ns = 300,
+};
+
+Test(gate, a_sample_has_means_over_its_loads_and_batches)
+{
+	struct finding finding = finding_by_hand();
+	struct diagnosis diagnosis = {.boot = {.low99 = .08, .error = .02}, .cause = CAUSE_LOCK};
+	struct batch_series series;
+	struct gate_sample sample;
+
+	series_init(&series);
+	gate_take(&series, &finding, &diagnosis, &LOAD_SUMS, 10, false, &sample);
+	cr_expect_eq(sample.unfit, GATE_FIT);
+	cr_expect_eq(sample.cause, CAUSE_LOCK);
+	cr_expect(sample.low99 == .08 && sample.error == .02 && isnan(sample.short_low99));
+	cr_expect_eq(sample.load_ns, 100);
+	cr_expect_eq(sample.compute_ns, 50);
+	cr_expect_eq(sample.wait_ns, 9);
+	cr_expect_eq(sample.part_ns[GATE_PART_OPEN], 5);
+	cr_expect_eq(sample.part_ns[GATE_PART_READ], 15);
+	cr_expect_eq(sample.part_ns[GATE_PART_DECODE], 20);
+	cr_expect_eq(sample.part_ns[GATE_PART_COLLATE], 10);
+	cr_expect_float_eq(sample.part_ns[GATE_PART_OWN], 16, 1e-9);
+	cr_expect_float_eq(sample.part_ns[GATE_PART_BLOCKED], 34, 1e-9);
+	gate_take(&series, &finding, &diagnosis, &LOAD_SUMS, 10, true, &sample);
+	cr_expect_eq(sample.unfit, GATE_LIVE);
+	finding.gap = STALL_GAP_NO_BATCHES;
+	gate_take(&series, &finding, &diagnosis, &LOAD_SUMS, 10, false, &sample);
+	cr_expect_eq(sample.unfit, GATE_NO_VERDICT);
+	finding.gap = STALL_GAP_FEW_BATCHES;
+	finding.batch_count = 20;
+	gate_take(&series, &finding, &diagnosis, &LOAD_SUMS, 10, false, &sample);
+	cr_expect_eq(sample.unfit, GATE_FEW);
+	series_done(&series);
+}
+
+Test(gate, a_limit_is_about_the_figure_that_it_names)
+{
+	static const struct {
+		const char *name;
+		double value; /* NAN: it is taken from elsewhere */
+	} metrics[] = {
+		{"stall.ratio", .11},
+		{"stall.ratio.increase", NAN},
+		{"stall.trimmed_ratio", .12},
+		{"stall.not_ready", .2 + ACCOUNT_NOT_READY / 100.},
+		{"stall.receiving", .2 + ACCOUNT_RECEIVING / 100.},
+		{"stall.sampling", .2 + ACCOUNT_SAMPLING / 100.},
+		{"stall.epoch_start", .2 + ACCOUNT_EPOCH_START / 100.},
+		{"stall.epoch_end", .2 + ACCOUNT_EPOCH_END / 100.},
+		{"stall.startup", 16},
+		{"stall.wait_p50", 13},
+		{"stall.wait_p99", 14},
+		{"workers.load_mean", 15},
+		{"gpu.idle", NAN},
+		{"gpu.collectives_alone_share", NAN},
+		{"step.before", NAN},
+		{"step.backward", NAN},
+		{"step.between", NAN},
+		{"step.optimizer", NAN},
+		{"step.save", NAN},
+		{"step.other_loops", NAN},
+		{"step.after", NAN},
+		{"stall.batches", 1600},
+		{"stall.steady_batches", 1700},
+		{"loss.share", .004},
+	};
+	const struct finding finding = finding_by_hand();
+	const struct diagnosis diagnosis = {.cause = CAUSE_NONE};
+	struct batch_series series;
+	struct gate_sample sample;
+
+	series_init(&series);
+	gate_take(&series, &finding, &diagnosis, &LOAD_SUMS, 10, false, &sample);
+	cr_assert_eq(ARRAY_COUNT(metrics), GATE_METRIC_MAX);
+	for (size_t i = 0; i < GATE_METRIC_MAX; i++) {
+		const size_t length = strlen(metrics[i].name);
+		const enum gate_metric found = gate_metric_find(metrics[i].name, length);
+
+		cr_assert_lt(found, GATE_METRIC_MAX, "%s", metrics[i].name);
+		cr_expect(isnan(metrics[i].value) ? isnan(sample.value[found])
+						  : sample.value[found] == metrics[i].value,
+			  "%s: %g", metrics[i].name, sample.value[found]);
+		cr_expect_eq(gate_metric_find(metrics[i].name, length - 1), GATE_METRIC_MAX);
+	}
+	/* Only what follows the name may be longer. */
+	cr_expect_eq(gate_metric_find("stall.ratio <= 10%", 11), GATE_STALL_RATIO);
+	cr_expect_eq(gate_metric_find("stall.ration", 12), GATE_METRIC_MAX);
+	series_done(&series);
+}
+
+/* Of a run's loaders the one that is judged made 25 batches, with a wait of 100 ns for each. */
+Test(gate, a_margin_is_taken_from_the_waits_of_a_short_loader)
+{
+	const struct diagnosis diagnosis = {.cause = CAUSE_NONE};
+	struct finding finding = {
+		.batch_count = 25,
+		.own.count = 25,
+		.account = {.count = 25 + 300, .wait_ns = 3500, .step_ns = 10000},
+	};
+	/* The waits and one of 0 have a standard deviation of 19.61; 2.4922 is Student's t. */
+	const double margin_ns = 3 * 2.4922 * 19.6116 * 5;
+	struct gate_sample sample;
+	struct batch_series series;
+
+	series_init(&series);
+	series.workers = 1;
+	for (int i = 0; i < 25; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+
+		row.batch = i;
+		row.wait_ns = 100;
+		row.compute_ns = 100;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	gate_take(&series, &finding, &diagnosis, &LOAD_SUMS, 10, false, &sample);
+	cr_expect_float_eq(sample.short_low99, (3500 - margin_ns) / (13500 - margin_ns), 1e-5, "%g",
+			   sample.short_low99);
+	finding.others_error_ns = 100;
+	gate_take(&series, &finding, &diagnosis, &LOAD_SUMS, 10, false, &sample);
+	cr_expect_float_eq(sample.short_low99,
+			   (3500 - margin_ns - 232.63) / (13500 - margin_ns - 232.63), 1e-5);
+	finding.account.wait_ns = margin_ns;
+	gate_take(&series, &finding, &diagnosis, &LOAD_SUMS, 10, false, &sample);
+	cr_expect_eq(sample.short_low99, 0);
+	/* No more than the loader's own waits is taken: 2500 ns. */
+	series.wait_ns[0] = 2400;
+	for (int i = 1; i < 25; i++)
+		series.wait_ns[i] = 100 / 24.f;
+	finding.others_error_ns = 0;
+	finding.account.wait_ns = 3500;
+	gate_take(&series, &finding, &diagnosis, &LOAD_SUMS, 10, false, &sample);
+	cr_expect_float_eq(sample.short_low99, 1000 / 11000., 1e-5, "%g", sample.short_low99);
+	/* The loader is long enough, the whole run is too short, or there is no verdict. */
+	for (int i = 0; i < 3; i++) {
+		struct finding other = finding;
+
+		if (i == 0)
+			other.batch_count = 300;
+		else if (i == 1)
+			other.account.count--;
+		else
+			other.gap = STALL_GAP_FEW_BATCHES;
+		gate_take(&series, &other, &diagnosis, &LOAD_SUMS, 10, false, &sample);
+		cr_expect(isnan(sample.short_low99), "%d", i);
+	}
+	series.count = 1;
+	gate_take(&series, &finding, &diagnosis, &LOAD_SUMS, 10, false, &sample);
+	cr_expect_float_eq(sample.short_low99, 1100 / 11100., 1e-5, "one wait says nothing");
+	series_done(&series);
+}
+
+static bool is_worse(enum gate_metric metric, struct gate_result a, struct gate_result b)
+{
+	const struct gate_limit limit = {.metric = metric};
+
+	cr_expect_not(gate_is_worse(&limit, &a, &b) && gate_is_worse(&limit, &b, &a));
+	return gate_is_worse(&limit, &a, &b);
+}
+
+Test(gate, of_several_runs_the_worst_is_told)
+{
+	struct gate_result low = {.outcome = GATE_FAILED, .edge = .2, .found = .30};
+	struct gate_result high = {.outcome = GATE_FAILED, .edge = .3, .found = .35};
+	struct gate_result passed = {.outcome = GATE_PASSED, .edge = .9, .found = .9};
+
+	cr_expect(is_worse(GATE_STALL_RATIO, high, low));
+	cr_expect_not(is_worse(GATE_STALL_RATIO, low, high));
+	cr_expect_not(is_worse(GATE_STALL_RATIO, low, low));
+	cr_expect(is_worse(GATE_BATCHES, low, high), "at least so many are wanted");
+	cr_expect_not(is_worse(GATE_BATCHES, high, low));
+	/* Each increase has its own edge: the one by .1 above it is worse than that by .05. */
+	cr_expect(is_worse(GATE_STALL_INCREASE, low, high));
+	cr_expect_not(is_worse(GATE_STALL_INCREASE, high, low));
+	for (int metric = 0; metric < GATE_METRIC_MAX; metric++) {
+		cr_expect(is_worse((enum gate_metric)metric, low, passed));
+		cr_expect_not(is_worse((enum gate_metric)metric, passed, low));
+	}
+}
+
+/* Of eight runs, half have a ratio of .2 and half one of .3. */
+Test(gate, calibration_says_which_increase_would_be_found)
+{
+	static const double ratios[] = {.2, .3, .2, .3, .2, .3, .2, .3}, errors[8] = {0};
+	struct gate_limit limit = INCREASE;
+	struct gate_calibration found;
+
+	limit.rule = GATE_SEPARATION;
+	cr_assert_eq(gate_calibrate(&limit, ratios, errors, 8, &found), 0);
+	/* New runs must lie above the highest baseline, which is .1 above the lowest new run. */
+	cr_expect(found.detect50 > .1 - 1e-9 && found.detect50 < .13 + 1e-9, "%g", found.detect50);
+	cr_expect_eq(found.alarm_count, 0);
+	limit.value = .15;
+	cr_assert_eq(gate_calibrate(&limit, ratios, errors, 8, &found), 0);
+	cr_expect_geq(found.detect50, .15 - 1e-9);
+	cr_expect_float_eq(found.detect95, .25, 1e-9, "baselines of .3, new runs of .2");
+}
+
+Test(gate, what_was_nothing_before_did_not_get_slower)
+{
+	const struct gate_sample before = means(0, 50, 0, CAUSE_NONE);
+	const struct gate_sample now = means(10, 50, 4, CAUSE_NONE), *runs[] = {&before, &now};
+	struct gate_change change;
+
+	gate_compare(runs, 1, runs + 1, 1, &change);
+	cr_expect_eq(change.suspect, GATE_SUSPECT_OTHER);
+	cr_expect_eq(change.part, GATE_PART_MAX);
+}

@@ -404,3 +404,109 @@ Test(gpu_use, advice_on_pageable_copies)
 		}
 	}
 }
+
+/* Sums of steps in which the GPU idles for 40 %, nearly all of it for the part `gap`. */
+static struct gpu_sums lacking(enum gpu_gap gap)
+{
+	struct gpu_sums sums = sums_by_hand();
+
+	for (int i = 0; i < GPU_GAP_MAX; i++)
+		sums.gap_ns[i] = i == (int)gap ? 360e3 : 10e3;
+	sums.step_ns = 1e6;
+	sums.busy_ns = 600e3;
+	sums.kernel_count = 1000;
+	sums.graph_count = 0;
+	return sums;
+}
+
+Test(gpu_use, what_the_gpu_lacks)
+{
+	struct gpu_sums sums = lacking(GPU_GAP_HOST);
+	struct gpu_use use = gpu_use_of(&sums);
+
+	/* (360 + 10) us of idling for 1,000 kernels */
+	cr_expect_eq(use.lack, GPU_LACK_LAUNCHES);
+	cr_expect_float_eq(use.launch_ns, 370, 1e-9);
+	cr_expect_float_eq(use.lack_share, 0.38, 1e-9);
+	sums.kernel_count = 2;
+	sums.graph_count = 1;
+	use = gpu_use_of(&sums);
+	cr_expect_eq(use.lack, GPU_LACK_HOST, "the host does other work than launching");
+	cr_expect_float_eq(use.launch_ns, 370e3 / 3, 1e-6);
+	sums = lacking(GPU_GAP_OTHER);
+	cr_expect_eq(gpu_use_of(&sums).lack, GPU_LACK_LAUNCHES);
+	sums = lacking(GPU_GAP_DATA);
+	cr_expect_eq(gpu_use_of(&sums).lack, GPU_LACK_NOTHING, "it lacks data");
+	/* Steps of few or long kernels wait for orders; those of many short ones for launches. */
+	sums = lacking(GPU_GAP_SYNC);
+	use = gpu_use_of(&sums);
+	cr_expect_float_eq(use.lack_share, 0.38, 1e-9);
+	cr_expect_float_eq(use.kernels, 100, 1e-9);
+	cr_expect_float_eq(use.kernel_mean_ns, 600, 1e-9);
+	cr_expect_eq(use.lack, GPU_LACK_LAUNCHES);
+	sums.kernel_count = 990;
+	cr_expect_eq(gpu_use_of(&sums).lack, GPU_LACK_ORDERS);
+	sums.kernel_count = 1000;
+	sums.busy_ns *= 17;
+	sums.step_ns *= 17;
+	for (int i = 0; i < GPU_GAP_MAX; i++)
+		sums.gap_ns[i] *= 17;
+	cr_expect_eq(gpu_use_of(&sums).lack, GPU_LACK_ORDERS, "kernels of 10.2 us");
+	/* Any step has some idle time. */
+	sums = lacking(GPU_GAP_HOST);
+	sums.gap_ns[GPU_GAP_HOST] = 270e3;
+	cr_expect_eq(gpu_use_of(&sums).lack, GPU_LACK_NOTHING);
+	sums.gap_ns[GPU_GAP_HOST] = 281e3;
+	cr_expect_eq(gpu_use_of(&sums).lack, GPU_LACK_LAUNCHES);
+}
+
+Test(gpu_use, in_which_part_of_the_step_the_gpu_lacks_it)
+{
+	struct gpu_sums sums = lacking(GPU_GAP_HOST);
+	struct gpu_use use;
+
+	/* 380 us are lacking: the part that has more than half of them is named. */
+	for (int part = 0; part < GPU_PARTS; part++) {
+		for (int i = 0; i < GPU_PARTS; i++)
+			sums.part_idle_ns[i] = i == part ? 200e3 : 20e3;
+		use = gpu_use_of(&sums);
+		cr_expect_eq(use.lack_part, gpu_parts_of_step(part));
+		cr_expect_float_eq(use.lack_part_share, 200 / 380., 1e-9);
+		sums.part_idle_ns[part] = 185e3;
+		cr_expect_eq(gpu_use_of(&sums).lack_part, STEP_PART_MAX);
+		sums.part_idle_ns[part] = 400e3;
+		cr_expect_eq(gpu_use_of(&sums).lack_part_share, 1, "it also idles for data");
+	}
+	sums.gap_ns[GPU_GAP_HOST] = 0;
+	cr_expect_eq(gpu_use_of(&sums).lack_part, STEP_PART_MAX, "it lacks nothing");
+}
+
+/* The ends of the step's parts, as the host measured them: ns since the wait began. */
+Test(gpu_use, parts_of_a_step_are_told_only_if_they_fit_together)
+{
+	struct dlprof_parts told = {.backward_ns = 1500, .last_ns = 4500};
+	const int64_t slack = GPU_PARTS_SLACK_NS;
+	int64_t edges[GPU_PARTS + 1];
+
+	told.ns[DLPROF_PART_BEFORE] = 500;
+	for (int i = DLPROF_PART_BACKWARD; i < GPU_PARTS - 1; i++)
+		told.ns[i] = 3000 / (GPU_PARTS - 2);
+	told.last_ns = 1500 + 3000 / (GPU_PARTS - 2) * (uint64_t)(GPU_PARTS - 2);
+	cr_assert(gpu_parts_find(&told, 1000, 6000, edges));
+	cr_expect_eq(edges[0], 1000);
+	cr_expect_eq(edges[DLPROF_PART_BACKWARD], 1500);
+	cr_expect_eq(edges[GPU_PARTS - 1], (int64_t)told.last_ns);
+	cr_expect_eq(edges[GPU_PARTS], 6000);
+	cr_expect_not(gpu_parts_find(&told, 1000, (int64_t)told.last_ns - 1, edges), "too short");
+	told.ns[DLPROF_PART_BEFORE] += (uint64_t)slack;
+	cr_expect(gpu_parts_find(&told, 1000, 6000, edges));
+	told.ns[DLPROF_PART_BEFORE]++;
+	cr_expect_not(gpu_parts_find(&told, 1000, 6000, edges), "a part is too long");
+	told.ns[DLPROF_PART_BEFORE] = 500;
+	told.last_ns += (uint64_t)slack;
+	cr_expect(gpu_parts_find(&told, 1000, 6000, edges));
+	told.last_ns++;
+	cr_expect_not(gpu_parts_find(&told, 1000, 6000, edges), "a part is missing");
+	told.backward_ns = 0;
+	cr_expect_not(gpu_parts_find(&told, 1000, 6000, edges), "there is no backward pass");
+}

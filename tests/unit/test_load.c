@@ -104,3 +104,46 @@ Test(load, waiting_in_reads_is_not_charged_to_other)
 	cr_expect_float_eq(load_split(&times).cpu_ns, 20, 1e-9);
 	cr_expect_float_eq(load_split(&times).blocked_ns, 0, 1e-9);
 }
+
+Test(load, parts_are_shares_of_the_whole)
+{
+	struct load_times times = plain;
+
+	cr_expect_float_eq(load_decode_share(&times), 0.2, 1e-9);
+	cr_expect_float_eq(load_read_share(&times), 0.2, 1e-9);
+	times.open_ns = NAN;
+	cr_expect_float_eq(load_read_share(&times), 0.15, 1e-9);
+	times.read_ns = NAN;
+	cr_expect_eq(load_read_share(&times), 0);
+	times.read_ns = times.decode_ns = 300;
+	cr_expect_eq(load_read_share(&times), 1, "clocks differ");
+	cr_expect_eq(load_decode_share(&times), 1);
+	times.load_ns = 0;
+	cr_expect_eq(load_decode_share(&times), 0, "nothing was loaded");
+}
+
+Test(load, reads_are_small_or_few_or_none)
+{
+	struct load_times times = {.samples = 100, .read_count = 800,
+				   .read_bytes = 800 * LOAD_SMALL_BYTES};
+
+	cr_expect(load_reads_small(&times));
+	times.read_bytes++;
+	cr_expect_not(load_reads_small(&times), "they are larger");
+	times = (struct load_times){.samples = 100, .read_count = 799, .read_bytes = 799};
+	cr_expect_not(load_reads_small(&times), "they are few");
+	times = (struct load_times){.open_ns = 20, .read_ns = 19};
+	cr_expect(load_opens_most(&times));
+	times.read_ns = 20;
+	cr_expect_not(load_opens_most(&times));
+	times.read_ns = NAN;
+	cr_expect(load_opens_most(&times));
+	/* Loads that touch no file. */
+	for (int i = 0; i < 5; i++) {
+		times = (struct load_times){.read_count = i == 1, .open_ns = i == 2,
+					    .storage_bytes = i == 3};
+		if (i == 4)
+			times.read_count = NAN;
+		cr_expect_eq(load_reads_nothing(&times), i == 0, "%d", i);
+	}
+}

@@ -2,8 +2,10 @@
 /* The rank that waits for data is told from the others, whether ranks meet at every step or not. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/ranks/merge.h"
 #include "analysis/ranks/rank.h"
 
 #define MS    INT64_C(1000000)
@@ -426,4 +428,118 @@ Test(rank, nothing_to_judge)
 	cr_assert_eq(finding.verdict, STALL_VERDICT_INCOMPLETE);
 	cr_assert_eq(finding.culprit, -1);
 	rank_done(&job);
+}
+
+/* Judges a job whose ranks are in two files: of the first `cut` ranks, and of the others. */
+static struct rank_finding judge_in_parts(const struct shape *shape, int cut,
+					  struct rank_blame *blames)
+{
+	struct rank_job parts[2] = {{.rank_count = 0}}, whole = {.rank_count = 0};
+	static const int32_t numbers[RANKS] = {0, 1, 2, 3};
+	struct rank_finding finding;
+
+	whole.members = calloc(RANKS, sizeof(*whole.members));
+	for (int rank = 0; rank < RANKS; rank++)
+		add_rank(&parts[rank >= cut], shape, rank);
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(merge_frame(&whole, &parts[i]), 0);
+	merge_settle(&whole);
+	/* The order of the parts does not matter. */
+	for (int i = 1; i >= 0; i--)
+		cr_assert_eq(merge_add(&whole, &parts[i], i ? numbers + cut : numbers), 0);
+	cr_assert_eq(whole.rank_count, RANKS);
+	cr_assert_eq(rank_judge(&whole, blames, &finding), 0);
+	for (int i = 0; i < 2; i++)
+		rank_done(&parts[i]);
+	rank_done(&whole);
+	return finding;
+}
+
+Test(rank, parts_of_a_job_are_judged_as_the_whole_job)
+{
+	const struct shape shapes[] = {
+		{.wait = rank_2_is_late, .meet = 1},
+		{.wait = every_third, .meet = 4, .step_ms = 50},
+		{.wait = rank_2_is_late},
+		{.wait = now_and_then, .meet = 1, .first = {20, 0, 70, 120}},
+		{.wait = first_of_two, .meet = 1, .load_ms = 100},
+	};
+
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		for (int cut = 1; cut < RANKS; cut++) {
+			struct rank_blame blames[RANKS], blames_in_parts[RANKS];
+			struct rank_finding one = judge(&shapes[i], blames);
+			struct rank_finding two =
+				judge_in_parts(&shapes[i], cut, blames_in_parts);
+
+			cr_expect_eq(two.alignment, one.alignment, "%zu, %d", i, cut);
+			cr_expect_eq(two.culprit, one.culprit, "%zu, %d", i, cut);
+			cr_expect_eq(two.width, one.width, "%zu, %d", i, cut);
+			cr_expect_float_eq(two.time_ns, one.time_ns, 1e-5 * one.time_ns);
+			cr_expect_float_eq(two.wait_ns, one.wait_ns, 1e-5 * one.time_ns,
+					   "%zu, %d: %g, not %g", i, cut, two.wait_ns,
+					   one.wait_ns);
+			for (int rank = 0; rank < RANKS; rank++)
+				cr_expect_float_eq(blames_in_parts[rank].wait_ns,
+						   blames[rank].wait_ns, 1e-5 * one.time_ns);
+		}
+	}
+}
+
+/* Returns a job of one rank with steps of `step_ns`, in 16 bins of `bin_ns` from `begin_ns` on. */
+static struct rank_job bins_of(int64_t bin_ns, int64_t step_ns, int64_t begin_ns)
+{
+	struct rank_job job = {.bin_ns = bin_ns, .step_ns = step_ns};
+
+	job.members = calloc(1, sizeof(*job.members));
+	job.rank_count = 1;
+	for (int64_t at = begin_ns; at < begin_ns + 16 * bin_ns; at += step_ns) {
+		const struct window_part part = {.wait_ns = (double)(at % 7),
+						 .time_ns = (double)step_ns,
+						 .pace_ns = (double)step_ns,
+						 .count = 1};
+
+		cr_assert_eq(window_add(&job.by_clock, (size_t)(at / bin_ns), 0, &part), 0);
+	}
+	cr_assert_eq(window_end(&job.by_clock, 0), 0);
+	return job;
+}
+
+/* A rank of short steps has narrower bins of time than one of long steps. */
+Test(rank, bins_of_time_join_though_parts_have_them_of_different_widths)
+{
+	struct rank_job wide = bins_of(1024, 64, 0), narrow = bins_of(256, 32, 1024);
+	struct rank_job whole = {.members = calloc(2, sizeof(*whole.members))};
+	double wait_ns = narrow.by_clock.wait_ns;
+
+	cr_assert_eq(merge_frame(&whole, &wide), 0);
+	cr_assert_eq(merge_frame(&whole, &narrow), 0);
+	merge_settle(&whole);
+	cr_assert_eq(whole.bin_ns, 1024);
+	cr_assert_eq(merge_add(&whole, &wide, (int32_t[]){0}), 0);
+	cr_assert_eq(merge_add(&whole, &narrow, (int32_t[]){1}), 0);
+	for (int width = 0; width < WINDOW_WIDTHS - 2; width++) {
+		const struct window_width *windows = &whole.by_clock.widths[width];
+		double second_ns = 0;
+
+		/* The narrow rank's 4096 ns are in the bins from 1024 ns on. */
+		for (size_t i = 0; i < windows->count; i++) {
+			const size_t begin = i << width;
+			const bool has_both = begin < 5 && begin + ((size_t)1 << width) > 1;
+
+			cr_expect_eq(windows->list[i].count, has_both ? 2 : 1, "%d: %zu", width, i);
+			if (has_both)
+				second_ns += (double)(windows->list[i].rank
+							      ? windows->list[i].second_ns
+							      : windows->list[i].wait_ns);
+		}
+		cr_expect_eq(windows->count, (size_t)16 >> width);
+		cr_expect_gt(second_ns, 0);
+	}
+	/* The rank's own widest bins are as wide as the job's third widest: wider ones are lost. */
+	cr_expect(whole.by_clock.widths[WINDOW_WIDTHS - 2].is_full);
+	cr_expect_float_eq(whole.by_clock.wait_ns - wait_ns, wide.by_clock.wait_ns, 1e-6);
+	rank_done(&wide);
+	rank_done(&narrow);
+	rank_done(&whole);
 }
