@@ -558,7 +558,7 @@ static int fill(struct trace *t, const struct batch_series *s, const struct step
 		t->time_ns += e ? t->epochs[e].setup_ns : 0;
 		t->time_ns += e + 1 < t->epoch_count ? t->epochs[e].stop_ns : 0;
 	}
-	if (r == 0 && t->workers > 1 && t->workers <= TRACE_WORKERS)
+	if (r == 0 && t->workers > 1)
 		r = trace_find_factors(t, (size_t)t->workers);
 	free(lags.wait_ns);
 	free(lags.is_ready);
