@@ -646,40 +646,6 @@ Test(grounds, a_first_epoch_that_computes_is_not_cold)
 	}
 }
 
-/* A whole epoch of short steps is a pass over the data, and throws no batches away. */
-Test(grounds, an_epoch_of_short_steps_is_not_thrown_away)
-{
-	epochs = 2;
-	make(NULL, NULL);
-	for (int i = 0; i < LOADS; i++) {
-		series.compute_ns[i] = (float)(i < LOADS / 2 ? 0.1 * MS : 30 * MS);
-		series.wait_ns[i] = (float)(i < LOADS / 2 ? 25 * MS : 5 * MS);
-	}
-	judge(NULL);
-	cr_expect_eq(diagnosis.skipped.count, 0);
-}
-
-/* The first 240 of 400 batches are drawn and thrown away, as by a training that is resumed. */
-Test(grounds, batches_that_are_thrown_away)
-{
-	for (int trains = 0; trains < 2; trains++) {
-		make(NULL, NULL);
-		for (int i = 0; i < LOADS; i++) {
-			const bool is_skipped = i < 240 && !trains;
-
-			/* Two of the skipped steps are long: another program had the core. */
-			series.compute_ns[i] =
-				(float)(is_skipped && i % 90 != 89 ? 0.1 * MS : 30 * MS);
-			series.wait_ns[i] = (float)(i < 240 ? 25 * MS : 5 * MS);
-		}
-		cr_expect_eq(judge(NULL) == CAUSE_SKIPPED_BATCHES, !trains, "%s",
-			     cause_names[diagnosis.cause]);
-		cr_expect_eq(diagnosis.skipped.count, trains ? 0 : 240);
-		cr_expect_eq(diagnosis.advice.steps[0].id == ADVICE_SKIP_IN_SAMPLER, !trains);
-		cr_expect(trains || diagnosis.advice.count == 1, "no setting of the loader");
-	}
-}
-
 Test(grounds, waits_that_end_within_the_run)
 {
 	for (int from_end = 0; from_end < 2; from_end++) {
@@ -694,4 +660,28 @@ Test(grounds, waits_that_end_within_the_run)
 	memcpy(series.handover_ns, series.wait_ns, 100 * sizeof(*series.wait_ns)); /* were ready */
 	judge(NULL);
 	cr_expect_eq(diagnosis.grounds.calm.first + diagnosis.grounds.calm.last, 0);
+}
+
+/* Stack samples of the thread that held the interpreter while the training waited. */
+Test(grounds, a_thread_that_was_seen_to_hold_the_interpreter)
+{
+	struct line_share held[] = {{.share = 0.5}, {.share = 0.25}};
+	struct load_facts facts = no_waits();
+	struct lines lines = {.asking_share = NAN, .most_sampling = NAN, .least_sampling = NAN,
+			      .making_share = NAN, .making_error = NAN, .single_share = NAN,
+			      .compiling_share = NAN};
+	const struct cause_input input = {.facts = &facts, .lines = &lines};
+
+	facts.threads[0] = (struct load_thread){"feature", 1e9};
+	facts.thread_count = 1;
+	lines.holders[LINE_WAITS] = (struct line_lead){held, 2, 400, 400 * 20e6};
+	cr_expect_eq(judge_delivery(0, 0, 0, 201, &input), CAUSE_INTERPRETER_HELD);
+	cr_expect(diagnosis.grounds.holder.is_line);
+	cr_expect_float_eq(diagnosis.grounds.holder.share, 0.75, 1e-9, "of both lines");
+	cr_expect_eq(diagnosis.grounds.holder.cpu_ns, 1e9);
+	held[1].share = 0.04;
+	cr_expect_eq(judge_delivery(0, 0, 0, 201, &input), CAUSE_DELIVERY, "half may be less");
+	held[1].share = 0.25;
+	lines.holders[LINE_WAITS].samples = 29;
+	cr_expect_eq(judge_delivery(0, 0, 0, 201, &input), CAUSE_DELIVERY, "too few samples");
 }

@@ -271,3 +271,78 @@ Test(tune, in_order_is_not_tried_where_pytorch_does_not_have_it)
 	cr_assert(list[0].key == DLPROF_SET_WORKERS && list[0].choice == TUNE_TRY);
 	cr_assert(list[1].key == DLPROF_SET_IN_ORDER && list[1].choice == TUNE_NO_SETTING);
 }
+
+/* Of what the user asks about, only another number of workers can be set. */
+Test(tune, a_wish_for_workers_is_tried)
+{
+	const struct tune_room none = {NAN, NAN, NAN, NAN, false};
+	struct tune_candidate list[TUNE_LISTED];
+	struct whatif whatif = prediction();
+
+	whatif.wish_count = 2;
+	add(&whatif, WHATIF_MAX, 6, 18, 16);
+	add(&whatif, WHATIF_MAX + 1, 2, 30, 28);
+	cr_assert_eq(tune_choose(&whatif, &none, false, list), 1);
+	cr_expect(list[0].key == DLPROF_SET_WORKERS && list[0].value == 6);
+	cr_expect(list[0].before == 2 && list[0].choice == TUNE_TRY);
+	cr_expect_float_eq(list[0].gain, 0.8, 1e-9);
+	/* Ideal input also has other workers, but cannot be set. */
+	whatif.wish_count = 0;
+	add(&whatif, WHATIF_SYNTHETIC, 0, 50, 45);
+	cr_expect_eq(tune_choose(&whatif, &none, false, list), 0);
+}
+
+Test(tune, each_setting_is_changed_to_what_it_is_not)
+{
+	const struct tune_room none = {NAN, NAN, NAN, NAN, false};
+	static const struct {
+		int id;
+		enum dlprof_set key;
+		int32_t before, value;
+	} settings[] = {
+		{WHATIF_PREFETCH_X4, DLPROF_SET_PREFETCH, 2, 8},
+		{WHATIF_IN_ORDER_FALSE, DLPROF_SET_IN_ORDER, 1, 0},
+		{WHATIF_PERSISTENT, DLPROF_SET_PERSISTENT, 0, 1},
+		{WHATIF_SHARING, DLPROF_SET_SHARING, 0, 1},
+		{WHATIF_MORE_WORKERS, DLPROF_SET_WORKERS, 2, 5},
+	};
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+		struct tune_candidate list[TUNE_LISTED];
+		struct whatif whatif = prediction();
+
+		add(&whatif, settings[i].id, settings[i].key == DLPROF_SET_WORKERS ? 5 : 2, 15, 13);
+		whatif.setups[settings[i].id].prefetch_factor = 8;
+		cr_assert_eq(tune_choose(&whatif, &none, false, list), 1, "%zu", i);
+		cr_expect_eq(list[0].key, settings[i].key, "%zu", i);
+		cr_expect_eq(list[0].before, settings[i].before, "%zu", i);
+		cr_expect_eq(list[0].value, settings[i].value, "%zu", i);
+		/* What gains less than 3 % is not worth a change. */
+		add(&whatif, settings[i].id, settings[i].key == DLPROF_SET_WORKERS ? 5 : 2, 10.29,
+		    10.1);
+		tune_choose(&whatif, &none, false, list);
+		cr_expect_eq(list[0].choice, TUNE_NO_GAIN, "%zu", i);
+	}
+}
+
+Test(tune, only_so_many_settings_are_tried)
+{
+	const struct tune_room none = {NAN, NAN, NAN, NAN, false};
+	struct tune_candidate list[TUNE_LISTED];
+	struct whatif whatif = prediction();
+
+	whatif.wish_count = 6;
+	for (int i = 0; i < 6; i++)
+		add(&whatif, WHATIF_MAX + i, 4 << i, 20 + i, 15 + i);
+	cr_assert_eq(tune_choose(&whatif, &none, false, list), 6);
+	for (int i = 0; i < 6; i++) {
+		cr_expect_eq(list[i].value, 4 << (5 - i), "those of the largest gain first");
+		cr_expect_eq(list[i].choice, i < TUNE_TRIED ? TUNE_TRY : TUNE_NO_TIME, "%d", i);
+	}
+	/* Numbers of workers that are nearly alike are tried once. */
+	whatif.wish_count = 2;
+	add(&whatif, WHATIF_MAX + 1, 5, 21, 16);
+	whatif.setups[WHATIF_MAX].workers = 200;
+	whatif.setups[WHATIF_MAX + 1].workers = 201;
+	cr_expect_eq(tune_choose(&whatif, &none, false, list), 1);
+}
