@@ -73,7 +73,7 @@ Test(predict, a_hand_over_is_sampling_and_fetching_and_the_rest)
 	trace.fetch_waits = true;
 	cr_expect_eq(replay_receive_ns(&trace, &setup), 7);
 	cr_expect_eq(replay_handover_ns(&trace, &setup, 0), 25);
-	/* Where fetching and sampling do not fit into the hand-over, they are part of the latency. */
+	/* What of fetching does not fit into the hand-over is part of the latency. */
 	trace.fetch_ns = 40;
 	cr_expect_eq(replay_latency_ns(&trace, &setup, 0), 20 - 14 / 2.);
 	trace.receive_ns = 3;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests whether batches that are drawn and thrown away are told from batches that are trained on. */
+/* Tests whether batches that are drawn and thrown away are told from those that are trained on. */
 #include <criterion/criterion.h>
 
 #include "analysis/cause/cause.h"
