@@ -127,7 +127,7 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 	struct pack_head head;
 	const void *data;
 	size_t size;
-	int r = series->count ? -ENOENT : prepare(db, &stmt);
+	int r = prepare(db, &stmt);
 
 	if (r == 0)
 		r = read_head(stmt, loader_id, &head);
