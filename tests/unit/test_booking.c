@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each stack sample is of the innermost load, wait or step of its thread, and counts once. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drain/lines/booking.h"
+#include "fake_run.h"
+#include "store/database/db_open.h"
+
+static struct fake_run run;
+static struct booking *booking;
+static struct seen_stacks *seen;
+static struct db *db;
+static struct writer *writer;
+
+static void set_up(void)
+{
+	fake_run_make(&run);
+	cr_assert_eq(db_open_write(run.database, &db), 0);
+	cr_assert_eq(writer_open(db, &writer), 0);
+	cr_assert_eq(booking_open(&booking), 0);
+	cr_assert_eq(seen_open(&seen), 0);
+}
+
+static void tear_down(void)
+{
+	booking_close(booking);
+	seen_close(seen);
+	writer_close(writer);
+	db_close(db);
+	fake_run_remove(&run);
+}
+
+TestSuite(booking, .init = set_up, .fini = tear_down);
+
+/* Returns the number of a stack of one frame, at this line. */
+static uint32_t stack_of(int32_t line)
+{
+	const struct code code = {.file = "train.py", .name = "load"};
+	const struct stack stack = {.frames = {{&code, line}}, .depth = 1};
+
+	return seen_stack(seen, &stack);
+}
+
+static void sample(uint64_t when_ns, uint32_t tid, int32_t line)
+{
+	booking_add(booking, &(struct booking_sample){.when_ns = when_ns,
+						      .pid = 7,
+						      .tid = tid,
+						      .role = LINE_ROLE_MAIN,
+						      .stack = stack_of(line),
+						      .holder = SEEN_NONE,
+						      .weight_ns = 10});
+}
+
+static void claim(uint64_t begin_ns, uint64_t end_ns, enum booking_from from,
+		  enum line_phase phase, int64_t loader_id)
+{
+	booking_claim(booking, &(struct booking_span){7, 7, begin_ns, end_ns, from, phase,
+						      loader_id});
+}
+
+static void write_all(void)
+{
+	cr_assert_eq(booking_write(booking, seen, writer), 0);
+	booking_written(booking);
+}
+
+/* Returns the time that is booked on a phase of a loader. */
+static int64_t booked(const char *phase, int64_t loader_id)
+{
+	char sql[200];
+
+	snprintf(sql, sizeof(sql), "SELECT TOTAL(ns) FROM t_stack WHERE phase = '%s' AND"
+		 " loader_id = %d", phase, (int)loader_id);
+	return fake_run_ask(&run, sql);
+}
+
+Test(booking, a_span_takes_the_samples_of_its_thread_and_time)
+{
+	for (uint64_t at = 0; at < 100; at += 10) {
+		sample(at, 7, 1);
+		sample(at + 1, at == 40 ? 8 : 9, 1);
+	}
+	claim(20, 50, BOOKING_FREE, LINE_LOAD, 3);
+	cr_expect_eq(booking_count(booking, true), 3, "those at 20, 30 and 40");
+	cr_expect_eq(booking_count(booking, false), 0);
+	/* What is around the load does not take its samples again. */
+	claim(0, 70, BOOKING_FREE, LINE_NOT_READY, 3);
+	cr_expect_eq(booking_count(booking, true), 3);
+	cr_expect_eq(booking_count(booking, false), 4, "those at 0, 10, 50 and 60");
+	booking_expire(booking, 90);
+	cr_expect_eq(booking_count(booking, false), 4 + 2 + 9, "those of other threads, too");
+	write_all();
+	cr_expect_eq(booked("load", 3), 30);
+	cr_expect_eq(booked("not_ready", 3), 40);
+	cr_expect_eq(booked("other", 0), 110);
+	/* That at 90 waits still. */
+	booking_expire(booking, 91);
+	write_all();
+	cr_expect_eq(booked("other", 0), 120);
+}
+
+Test(booking, equal_stacks_are_summed_up)
+{
+	static const struct {
+		int32_t line;
+		int64_t loader_id;
+	} samples[] = {{1, 3}, {2, 3}, {1, 3}, {1, 4}};
+
+	for (uint64_t i = 0; i < 4; i++) {
+		sample(i, 7, samples[i].line);
+		claim(i, i + 1, BOOKING_FREE, LINE_LOAD, samples[i].loader_id);
+	}
+	write_all();
+	cr_expect_eq(fake_run_ask(&run, "SELECT COUNT(*) FROM t_stack"), 3);
+	cr_expect_eq(fake_run_ask(&run, "SELECT MAX(count) FROM t_stack"), 2);
+	cr_expect_eq(fake_run_ask(&run, "SELECT COUNT(*) FROM t_frame"), 2);
+	cr_expect_eq(booked("load", 3), 30);
+	cr_expect_eq(booked("load", 4), 10);
+	write_all();
+	cr_expect_eq(booked("load", 3), 30, "what is written is not written again");
+}
+
+/* A loader that is not known yet takes samples for the time being. */
+Test(booking, a_load_whose_loader_is_known_later)
+{
+	sample(10, 7, 1);
+	sample(20, 7, 1);
+	claim(0, 30, BOOKING_FREE, LINE_LOAD, 0);
+	cr_expect_eq(booking_count(booking, true), 0);
+	claim(0, 30, BOOKING_FREE, LINE_NOT_READY, 3);
+	claim(0, 30, BOOKING_WAITS, LINE_RECEIVING, 3);
+	cr_expect_eq(booking_count(booking, false), 0, "they are a load's");
+	claim(0, 15, BOOKING_LOADS, LINE_LOAD, 3);
+	cr_expect_eq(booking_count(booking, true), 1);
+	booking_expire(booking, 100);
+	cr_expect_eq(booking_count(booking, true), 2, "and if it is never known");
+	write_all();
+	cr_expect(booked("load", 3) == 10 && booked("load", 0) == 10);
+	/* The same of a wait. */
+	sample(110, 7, 1);
+	claim(100, 120, BOOKING_FREE, LINE_NOT_READY, 0);
+	claim(100, 120, BOOKING_LOADS, LINE_LOAD, 3);
+	claim(100, 120, BOOKING_WAITS, LINE_RECEIVING, 3);
+	write_all();
+	cr_expect(booked("receiving", 3) == 10 && booked("load", 3) == 10);
+}
+
+Test(booking, between_its_loads_a_worker_waits_for_nobody)
+{
+	for (uint64_t at = 0; at < 40; at += 10)
+		sample(at, 7, 1);
+	claim(0, 5, BOOKING_FREE, LINE_LOAD, 0);
+	booking_drop(booking, 7, 8, 0, 40);
+	booking_drop(booking, 8, 7, 0, 40);
+	booking_drop(booking, 7, 7, 0, 30);
+	booking_expire(booking, 100);
+	cr_expect_eq(booking_count(booking, true), 1, "the load keeps its own");
+	cr_expect_eq(booking_count(booking, false), 1, "that at 30");
+}
+
+Test(booking, who_holds_the_interpreter_is_booked_beside_the_one_that_waits)
+{
+	booking_add(booking, &(struct booking_sample){.when_ns = 5,
+						      .pid = 7,
+						      .tid = 7,
+						      .role = LINE_ROLE_MAIN,
+						      .stack = stack_of(1),
+						      .holder = stack_of(2),
+						      .weight_ns = 10});
+	claim(0, 10, BOOKING_FREE, LINE_NOT_READY, 3);
+	write_all();
+	cr_expect_eq(fake_run_ask(&run, "SELECT ns FROM t_stack WHERE role = 'main'"), 10);
+	cr_expect_eq(fake_run_ask(&run, "SELECT ns FROM t_stack WHERE role = 'thread'"), 10);
+	cr_expect_eq(booking_count(booking, false), 1, "it is one sample");
+}
+
+Test(booking, of_too_many_that_wait_the_oldest_are_given_up)
+{
+	for (uint64_t at = 0; at < 10000; at++)
+		sample(at, 7, 1);
+	cr_expect_eq(booking_count(booking, false), 10000 - 8192);
+	claim(0, 10000, BOOKING_FREE, LINE_NOT_READY, 3);
+	cr_expect_eq(booking_count(booking, false), 10000);
+	write_all();
+	cr_expect_eq(booked("not_ready", 3), 81920);
+	cr_expect_eq(booked("other", 0), 18080);
+}
+
+Test(booking, equal_stacks_have_one_number)
+{
+	const struct code load = {.file = "a.py", .name = "load"};
+	const struct code loop = {.file = "worker.py", .name = "_worker_loop"};
+	const struct code boot = {.file = "process.py", .name = "BaseProcess._bootstrap"};
+	struct stack stack = {.frames = {{&load, 3}, {&load, 9}, {&loop, 5}, {&boot, 1}},
+			      .depth = 4};
+	const uint32_t number = seen_stack(seen, &stack);
+	const char *text;
+
+	cr_assert_neq(number, SEEN_NONE);
+	cr_expect_eq(seen_stack(seen, &stack), number);
+	cr_assert_eq(seen_text(seen, number, writer, &text), 0);
+	cr_expect_str_eq(text, "1 2", "without the worker's own loop");
+	stack.depth = 2;
+	cr_expect_eq(seen_stack(seen, &stack), number);
+	stack.depth = 1;
+	cr_expect_neq(seen_stack(seen, &stack), number);
+	stack.frames[0].line = 4;
+	cr_assert_eq(seen_text(seen, seen_stack(seen, &stack), writer, &text), 0);
+	cr_expect_str_eq(text, "3", "another line");
+	/* A thread that is in its entry function only. */
+	stack.frames[0].code = &loop;
+	cr_assert_eq(seen_text(seen, seen_stack(seen, &stack), writer, &text), 0);
+	cr_expect_str_eq(text, "4");
+	stack.depth = 0;
+	cr_expect_eq(seen_stack(seen, &stack), SEEN_NONE);
+	/* Another database has no frames yet. */
+	cr_assert_eq(fake_run_ask(&run, "SELECT COUNT(*) FROM t_frame"), 4);
+	seen_forget_ids(seen);
+	cr_assert_eq(seen_text(seen, number, writer, &text), 0);
+	cr_expect_str_eq(text, "1 2");
+}
