@@ -180,3 +180,30 @@ Test(facts, of_a_run_that_makes_no_sense)
 	cr_expect(isnan(facts.private_end_bytes) && !(facts.swapped_bytes < 0));
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_LOCK], 0);
 }
+
+/* Files of which most is read: three of 1000 bytes, opened 4 to 6 times, and a vocabulary. */
+Test(facts, of_the_files_that_are_read)
+{
+	struct load_facts facts;
+
+	run_sql(RUN_SQL);
+	run_sql("INSERT INTO t_total VALUES ('file', '/a', '', 0, 4, 5, 1000, 0, 5, 0),"
+		" ('file', '/b', '', 0, 6, 5, 1000, 0, 5, 0),"
+		" ('file', '/c', '', 0, 5, 5, 1000, 0, 5, 0),"
+		" ('file', '/vocabulary', '', 0, 32, 5, 70, 0, 5, 0)");
+	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_expect_eq(facts.files.count, 3, "the vocabulary is small");
+	cr_expect_eq(facts.files.fewest_opens, 4);
+	cr_expect_eq(facts.files.most_opens, 6);
+	cr_expect_eq(facts.files.bytes, 200);
+	cr_expect_eq(facts.reopens_per_sample, 2, "of the vocabulary, by each of 16 samples");
+	run_sql("UPDATE t_total SET bytes = 80 WHERE name = '/vocabulary'");
+	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_expect_eq(facts.files.count, 4, "a tenth of what is usual is not small");
+	cr_expect_eq(facts.files.most_opens, 32);
+	/* Batches of several loaders may be of other files. */
+	run_sql("INSERT INTO t_made VALUES (2, 0, 0, 2, 10, 5)");
+	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_expect_eq(facts.files.count, 0);
+	cr_expect(isnan(facts.reopens_per_sample));
+}
