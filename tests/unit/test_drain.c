@@ -385,6 +385,66 @@ Test(drain, survives_a_ring_that_claims_too_much)
 	cr_expect_gt(fake_run_ask(&run, "SELECT sum(count) FROM loss"), 0);
 }
 
+static struct dlprof_event stage(uint32_t number, struct dlprof_stage stage)
+{
+	return (struct dlprof_event){.kind = DLPROF_EVENT_STAGE, .task = number, .stage = stage};
+}
+
+static struct dlprof_event stage_sum(uint32_t number, uint64_t begin, uint64_t stream,
+				     uint64_t cpu_ns)
+{
+	return (struct dlprof_event){
+		.kind = DLPROF_EVENT_STAGE_SUM,
+		.task = number,
+		.begin_ns = begin * MS,
+		.duration_ns = 50 * MS,
+		.stream = stream,
+		.stage_sum = {.elements = 8, .busy_ns = 70, .own_ns = 60, .cpu_ns = cpu_ns,
+			      .read_ns = 30, .ready = 5},
+	};
+}
+
+Test(drain, stages_of_a_pipeline_and_what_they_did)
+{
+	push_epoch(1, 0, 0, 0);
+	PUSH(consumer, stage(1, ((struct dlprof_stage){.flags = DLPROF_STAGE_ROOT, .threads = 4,
+						       .parallel = -1, .capacity = -1,
+						       .name = "Root"})));
+	PUSH(consumer, stage(2, ((struct dlprof_stage){.parent = 1, .parallel = 0, .capacity = 8,
+						       .flags = DLPROF_STAGE_AUTOTUNED,
+						       .threads = -1, .name = "Prefetch"})));
+	PUSH(consumer, stage(3, ((struct dlprof_stage){.parent = 2, .flags = DLPROF_STAGE_KERNEL,
+						       .parallel = -1, .capacity = -1,
+						       .threads = -1, .name = "DecodeJpeg"})));
+	PUSH(consumer, stage_sum(2, 10, FAKE_STREAM, 20));
+	PUSH(consumer, stage_sum(2, 60, 0, UINT64_MAX));
+	PUSH(consumer, stage_sum(3, 10, FAKE_STREAM + 1, 20));
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM t_stage"), 3);
+	cr_expect_eq(fake_run_ask(&run, "SELECT root FROM t_stage WHERE name = 'Root'"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT parent FROM t_stage WHERE name = 'Root'"), -1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT threads FROM t_stage WHERE name = 'Root'"), 4);
+	cr_expect_eq(fake_run_ask(&run, "SELECT capacity FROM t_stage WHERE name = 'Root'"), -1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT p.name = 'Root' FROM t_stage s JOIN t_stage p ON"
+					" p.number = s.parent WHERE s.name = 'Prefetch'"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT autotuned AND NOT root AND NOT kernel AND"
+					" parallel = 0 AND capacity = 8 AND kind = 'prefetch'"
+					" FROM t_stage WHERE name = 'Prefetch'"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT kernel AND NOT root AND NOT autotuned FROM t_stage"
+					" WHERE name = 'DecodeJpeg'"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT elements = 8 AND busy_ns = 70 AND own_ns = 60 AND"
+					" cpu_ns = 20 AND read_ns = 30 AND ready = 5 AND epoch = 0"
+					" AND loader_id = 1 AND window_ns = 50000000"
+					" FROM t_stage_sum WHERE begin_ns = 10000000"
+					" AND loader_id"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT epoch FROM t_stage_sum WHERE begin_ns > 50000000"),
+		     -1, "of several epochs");
+	cr_expect_eq(fake_run_ask(&run, "SELECT cpu_ns FROM t_stage_sum WHERE begin_ns > 50000000"),
+		     -1, "it is not known");
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM t_stage_sum WHERE epoch IS NULL"), 2,
+		     "an epoch that nobody knows is none");
+}
+
 Test(drain, survives_any_bytes)
 {
 	unsigned int seed = 20261121;
