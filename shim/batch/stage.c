@@ -33,7 +33,7 @@ struct stage {
 	struct stage_facts facts;
 	uint16_t parent;
 	uint32_t life;
-	/* Other stages or kernels run in its calls, and use part of their CPU time. */
+	/* Others use CPU time in its calls. Not set for kernels: of whole calls, all is theirs. */
 	atomic_bool has_inner;
 	uint64_t sent[STAGE_SUM_MAX];
 	/* Elements put into and taken out of this stage, if it is a queue. Many threads count. */
@@ -315,8 +315,7 @@ static uint32_t weigh(struct stage_sums *sums)
 
 /*
  * Returns the number of calls for which this call's CPU time stands, or 0 if it is not to be read.
- * Like weigh(), it must not look at this call or at the earlier choices, so that long calls are
- * chosen as often as short ones.
+ * Like weigh(), it looks at no earlier choice: long calls are chosen as often as short ones.
  */
 static uint32_t weigh_cpu(const struct stage_call *call)
 {
@@ -354,7 +353,8 @@ static OFTEN void begin_timed(struct stage_call *call, uintptr_t address)
 	stage_self.top = call;
 	if (!call->number)
 		return;
-	if (call->outer && !stages[call->outer->number].has_inner)
+	if (call->outer && !stages[call->outer->number].has_inner &&
+	    !(stages[call->outer->number].facts.flags & DLPROF_STAGE_KERNEL))
 		stages[call->outer->number].has_inner = true;
 	if (unlikely(stage_queues[call->number].out)) {
 		int64_t fill = (int64_t)(stage->got - stage->gave);
