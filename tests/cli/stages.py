@@ -40,12 +40,34 @@ WORK = [
 OWN_PYTHON = [
     ROOT, ("Prefetch", "prefetch", "Root", 80, 18546, 18546, 3, 0, None, 4, None, 1),
     ("MapAndBatch", "batch", "Prefetch", 80, 20506, 20506, 53, 0, 1, None, None, 0),
-    ("PyFunc", "python", None, 1280, 20480, 20480, 4096, 0, None, None, None, 0),
+    ("PyFunc", "python", None, 1280, 20480, 20480, 14080, 0, None, None, None, 0),
+]
+WAITING_PYTHON = OWN_PYTHON[:3] + [("PyFunc", "python", None, 1280, 20480, 20480, 2048, 0, None, None, None, 0)]
+GENERATORS = [
+    ROOT, PREFETCH,
+    ("BatchV2", "batch", "Prefetch", 80, 18500, 100, None, 0, None, None, None, 0),
+    ("FlatMap", "interleave", "BatchV2", 1280, 18400, 90, None, 0, None, None, None, 0),
+    ("Generator", "python", "FlatMap", 1280, 18310, 18310, 30, 0, None, None, None, 0),
+    ("PyFunc", "python", None, 1282, 17000, 17000, 1280, 0, None, None, None, 0),
+]
+FILTERED = [
+    ROOT, PREFETCH,
+    ("BatchV2", "batch", "Prefetch", 80, 18500, 100, None, 0, None, None, None, 0),
+    ("Filter", "transform", "BatchV2", 1280, 18400, 18300, 100, 0, None, None, None, 0),
+    ("ParallelMapV2", "transform", "Filter", 1280, 100, 90, 90, 0, 2, None, None, 1),
+    ("AdjustHue", "transform", None, 1280, 17000, 17000, 16900, 0, None, None, None, 0),
+]
+TINY = [
+    ROOT, PREFETCH,
+    ("MapAndBatch", "batch", "Prefetch", 80, 18500, 18500, 53, 0, 2, None, None, 1),
+    ("Range", "other", "MapAndBatch", 400_000, 18, 18, 18, 0, None, None, None, 0),
+    ("Mul", "transform", None, 400_000, 400, 400, 400, 0, None, None, None, 0),
 ]
 UNFETCHED = [
     ROOT,
-    ("MapAndBatch", "batch", "Root", 80, 18500, 18500, 53, 0, 2, None, None, 1),
-    ("DecodeJpeg", "decode", None, 1280, 28482, 28482, 27586, 0, None, None, None, 0),
+    ("BatchV2", "batch", "Root", 80, 18500, 100, None, 0, None, None, None, 0),
+    ("Map", "transform", "BatchV2", 1280, 18400, 18400, 53, 0, None, None, None, 0),
+    ("DecodeJpeg", "decode", None, 1280, 18200, 18200, 17586, 0, None, None, None, 0),
 ]
 CACHED = [
     ROOT, PREFETCH,
@@ -163,8 +185,19 @@ def main():
           ("AdjustHue takes 77 % of what MapAndBatch does, 3.71 ms a call", "(autotuned)",
            "Beside DecodeJpeg 23 %"))
     check("python", run("python", OWN_PYTHON), "serial_stage", "cheaper_stage",
-          ("16.0 ms a call, 3.20 ms of it on the CPU: Python of the program's own",
+          ("16.0 ms a call, 11.0 ms of it on the CPU: Python of the program's own",
            "One call at a time is asked for", "Prefetch holds 0 when asked"))
+    check("asleep", run("asleep", WAITING_PYTHON), "serial_stage", "parallel_stage",
+          ("16.0 ms a call, and waits for 90 % of that: Python of the program's own",
+           "Let map() run several calls at once: map(..., num_parallel_calls=16)",
+           "Calls that wait also need threads: options.threading.private_threadpool_size = 16"))
+    check("generators", run("generators", GENERATORS), "serial_stage", "parallel_stage",
+          ("Run several generators at once, each with a part of the data", "private_threadpool_size = 4"))
+    check("filtered", run("filtered", FILTERED), "serial_stage", "parallel_stage",
+          ("Compute what filter() asks in a map(..., num_parallel_calls=2) before it",))
+    check("tiny", run("tiny", TINY), "slow_stage", "cheaper_stage",
+          ("MapAndBatch calls its function for each element: of 46.2 us a call, its kernels take little",
+           "Call map()'s function once a batch: batch() before map()"))
     check("unfetched", run("unfetched", UNFETCHED, step_ms=200), "no_prefetch", "add_prefetch",
           ("Nothing is loaded while the training computes", "prefetch(tf.data.AUTOTUNE)"))
     # A cache serves the second epoch, which hardly waits, or waits for stages behind the cache.

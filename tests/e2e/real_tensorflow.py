@@ -20,11 +20,17 @@ PLANTED = {
     "records": ("serial_stage", "TFRecord", 0.7, "parallel_stage"),
     "hues": ("slow_stage", "AdjustHue", 0.6, "cheaper_stage"),
     "python": ("slow_stage", "PyFunc", 0.9, "cheaper_stage"),
-    "generator": ("serial_stage", "Generator", 0.5, "cheaper_stage"),
+    "asleep": ("narrow_pool", "EagerPyFunc", 0.9, "own_threads"),
+    "generator": ("serial_stage", "Generator", 0.5, "parallel_stage"),
+    "generators": ("serial_stage", "Generator", 0.5, "parallel_stage"),
+    "unhurried": ("no_prefetch", "Generator", 0.5, "add_prefetch"),
+    "tiny": ("slow_stage", "MapAndBatch", 0.5, "cheaper_stage"),
     "cache": ("slow_stage", "AdjustHue", 0.6, "fill_cache"),
     "cache_whole": ("filling_cache", "AdjustHue", 0.6, "keep_cache"),
 }
-FOLLOWED = {"reads": ("reads_own", 1.3), "records": ("records_four", 1.8), "cache": ("cache_whole", 1.2)}
+FOLLOWED = {"reads": ("reads_own", 1.3), "records": ("records_four", 1.8), "cache": ("cache_whole", 1.2),
+            "asleep": ("asleep_wide", 2.5), "generators": ("generators_four", 1.8),
+            "unhurried": ("unhurried_ahead", 1.3), "tiny": ("tiny_whole", 1.3)}
 OF_TRAINING = ("MatMul", "BiasAdd", "AssignSubVariableOp", "ReadVariableOp")
 SUM_TOLERANCE = 0.05
 CALL_S = 0.002  # Python and TensorFlow around the root, a batch

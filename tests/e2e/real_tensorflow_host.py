@@ -53,10 +53,24 @@ def python(path):
     return np.sort(np.random.default_rng(len(path)).random(100_000))[:64].astype(np.float32)
 
 
+def asleep(path):
+    """As reading over a network: it waits, and holds no interpreter meanwhile."""
+    time.sleep(.01)
+    return np.full((64,), 1, np.float32)
+
+
 def generate():
     for number in range(IMAGES):
         time.sleep(.005)
         yield np.full((64,), number, np.float32)
+
+
+def with_options(data, threads=None, autotune=True):
+    options = tf.data.Options()
+    options.autotune.enabled = autotune
+    if threads:
+        options.threading.private_threadpool_size = threads
+    return data.with_options(options)
 
 
 def pipeline():
@@ -64,11 +78,7 @@ def pipeline():
     records = tf.data.Dataset.from_tensor_slices(sorted(glob.glob(os.path.join(folder, "slow", "*.records"))))
     if kind in ("reads", "reads_own"):
         data = files.map(load, num_parallel_calls=8).batch(BATCH).prefetch(4)
-        if kind == "reads_own":
-            options = tf.data.Options()
-            options.threading.private_threadpool_size = 8
-            data = data.with_options(options)
-        return data
+        return with_options(data, 8) if kind == "reads_own" else data
     if kind in ("records", "records_four"):
         return records.interleave(lambda path: tf.data.TFRecordDataset(path, buffer_size=4096), cycle_length=4,
                                   num_parallel_calls=4 if kind == "records_four" else None).map(
@@ -78,6 +88,24 @@ def pipeline():
     if kind == "python":
         return files.map(lambda path: tf.numpy_function(python, [path], tf.float32),
                          num_parallel_calls=AUTO).batch(BATCH).prefetch(AUTO)
+    if kind in ("asleep", "asleep_wide"):
+        data = files.map(lambda path: tf.py_function(asleep, [path], tf.float32),
+                         num_parallel_calls=AUTO if kind == "asleep" else 16).batch(BATCH).prefetch(AUTO)
+        return with_options(data, 16) if kind == "asleep_wide" else data
+    if kind in ("generators", "generators_four"):
+        data = tf.data.Dataset.range(4).interleave(
+            lambda part: tf.data.Dataset.from_generator(
+                generate, output_signature=tf.TensorSpec((64,), tf.float32)).take(IMAGES // 4), cycle_length=4,
+            num_parallel_calls=4 if kind == "generators_four" else None).batch(BATCH).prefetch(2)
+        return with_options(data, 4) if kind == "generators_four" else data
+    if kind in ("unhurried", "unhurried_ahead"):  # left to itself, TensorFlow adds a prefetch() here
+        data = with_options(tf.data.Dataset.from_generator(
+            generate, output_signature=tf.TensorSpec((64,), tf.float32)).batch(2), autotune=False)
+        return data.prefetch(2) if kind == "unhurried_ahead" else data
+    if kind == "tiny":
+        return tf.data.Dataset.range(IMAGES * 200).map(lambda x: x * 2).batch(800).prefetch(AUTO)
+    if kind == "tiny_whole":
+        return tf.data.Dataset.range(IMAGES * 200).batch(800).map(lambda x: x * 2).prefetch(AUTO)
     if kind == "generator":
         return tf.data.Dataset.from_generator(
             generate, output_signature=tf.TensorSpec((64,), tf.float32)).batch(BATCH).prefetch(2)

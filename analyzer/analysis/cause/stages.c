@@ -73,6 +73,10 @@ enum stage_kind stage_kind_find(const char *name)
 #define SERVED_LEAST 0.03 /* at least this share came from the cache */
 /* later epochs hardly wait if a wait is at most this part of a step and of a first-epoch wait */
 #define HARDLY       0.25
+/* Python waits for other things than the interpreter if that is held for less than this share */
+#define HELD_MOST    0.5
+/* a function whose kernels take little of its time, and that takes less than this, is overhead */
+#define OVERHEAD_NS  2e5
 #define WANTED       16   /* this many threads or calls are advised where calls mostly wait */
 
 static const struct stage_gain none = {NAN, NAN, NAN};
@@ -174,7 +178,8 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 	for (int depth = 0; at != STAGE_NOWHERE && depth < MOST_DEEP; depth++, at = input) {
 		const struct stage_work *stage = &stages->list[at];
 
-		if (is_first && stage->kind == STAGE_PREFETCH)
+		/* What calls in parallel has threads of its own, and keeps results ready. */
+		if (is_first && (stage->kind == STAGE_PREFETCH || is_parallel(stage)))
 			f->is_prefetched = true;
 		is_first &= stage->is_root || stage->kind == STAGE_OTHER;
 		if (begins(stage, "Interleave"))
@@ -210,6 +215,17 @@ static double cpu_of(const struct stage_work *stage)
 	return isnan(stage->cpu_ns) ? stage->own_ns : fmin(stage->cpu_ns, stage->own_ns);
 }
 
+/* Returns an upper bound of the time that the pipeline's Python holds the interpreter. */
+static double python_of(const struct view *v, const struct stage_work *lead)
+{
+	double ns = lead->is_kernel ? 0 : cpu_of(lead);
+
+	for (size_t i = 0; i < v->stages->count; i++)
+		if (v->stages->list[i].is_kernel && v->stages->list[i].kind == STAGE_PYTHON)
+			ns += cpu_of(&v->stages->list[i]);
+	return ns;
+}
+
 /* Returns the kernel with most time of those that stage `at` may call, or STAGE_NOWHERE. */
 static size_t longest_of(const struct stages *stages, size_t at, double *ret_ns)
 {
@@ -231,7 +247,8 @@ static void find_lead(struct view *v, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;
 	const struct stage_work *slow = &stages->list[f->slow], *lead;
-	size_t longest = STAGE_NOWHERE;
+	size_t longest = STAGE_NOWHERE, input = input_of(stages, f->slow);
+	double cpu_ns;
 
 	v->kernel_ns = 0;
 	if (calls_function(slow))
@@ -246,14 +263,26 @@ static void find_lead(struct view *v, struct stage_finding *f)
 		/* at_once is too large if kernels also ran while nothing waited for the stage. */
 		if (is_parallel(slow) && f->threads > 0)
 			f->at_once = fmin(f->at_once, f->threads);
+		if (is_parallel(slow) && f->asked > 0)
+			f->at_once = fmin(f->at_once, f->asked);
 	} else {
 		v->kernel_ns = 0;
 	}
 	lead = &stages->list[f->lead];
 	f->each_ns = lead->own_ns / fmax(lead->elements, 1);
-	f->blocked_share = 1 - cpu_of(lead) / lead->own_ns;
+	if (f->lead == f->slow && calls_function(slow) && input != STAGE_NOWHERE) {
+		f->each_ns = slow->own_ns / fmax(stages->list[input].elements, 1);
+		f->is_overhead = f->each_ns < OVERHEAD_NS;
+	}
+	cpu_ns = lead->kind == STAGE_PYTHON ? python_of(v, lead) : cpu_of(lead);
+	f->blocked_share = fmax(1 - cpu_ns / lead->own_ns, 0);
 	f->is_reading = (lead->kind == STAGE_READ || lead->read_ns >= BLOCKED * lead->own_ns) &&
 			f->blocked_share >= BLOCKED;
+	/* Python that waits for the interpreter is off the CPU, too: steps may hold it. */
+	f->is_waiting =
+		f->is_reading || (lead->kind == STAGE_PYTHON && f->blocked_share >= BLOCKED &&
+				  v->facts->step_ns + cpu_ns / v->batches <
+					  HELD_MOST * (v->facts->wait_ns + v->facts->step_ns));
 }
 
 static double floor_of(const struct view *v)
@@ -287,16 +316,20 @@ static void price_calls(const struct view *v, const struct stage_finding *f, int
 {
 	const struct stage_work *slow = &v->stages->list[f->slow];
 	const struct stage_work *lead = &v->stages->list[f->lead];
-	const double all_ns = (v->kernel_ns > 0 ? v->kernel_ns : slow->busy_ns) / v->batches;
+	/* If kernels take less than all of the time, the rest is in the calls, too. */
+	const double all_ns =
+		fmax(v->kernel_ns > 0 ? v->kernel_ns : slow->busy_ns, v->slow_ns) / v->batches;
 	const double blocked_ns = f->blocked_share * lead->own_ns / v->batches;
-	const double cores = v->facts->cores > 0 ? fmin(v->facts->cores, count) : 1;
+	const double busy_ns = fmax(all_ns - blocked_ns, 0);
+	/* An interpreter runs one thread. */
+	const double most = lead->kind == STAGE_PYTHON ? 1 : v->facts->cores;
+	const double cores = v->facts->cores > 0 ? fmin(most, count) : 1;
 	const double least_ns = fmax(floor_of(v), next_ns);
 
 	if (count <= f->at_once)
 		return;
 	ret->high = gain_of(v, f, fmax(all_ns / count, least_ns));
-	ret->gain = gain_of(v, f, fmax(blocked_ns / count + fmax(all_ns - blocked_ns, 0) / cores,
-				       least_ns));
+	ret->gain = gain_of(v, f, fmax(blocked_ns / count + busy_ns / cores, least_ns));
 	ret->gain = fmin(ret->gain, ret->high);
 	ret->low = f->blocked_share >= BLOCKED ? 0 : fmin(ret->gain, ret->high / 2);
 }
@@ -330,6 +363,9 @@ static double next_of(const struct view *v, const struct stage_finding *f)
 {
 	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);
 
+	/* Generators run in the pool, which is to have a thread for each. */
+	if (f->is_waiting && v->stages->list[f->lead].kind == STAGE_PYTHON)
+		threads = fmax(threads, f->wanted);
 	for (size_t i = 0; i < v->stages->count && v->kernel_ns <= 0; i++)
 		if (v->stages->list[i].is_kernel)
 			ns += v->stages->list[i].own_ns;
@@ -346,14 +382,24 @@ static bool is_serial(const struct stages *stages, const struct stage_finding *f
 	       slow->kind == STAGE_READ || slow->kind == STAGE_INTERLEAVE || calls_function(slow);
 }
 
-/* Returns true if the pool's threads mostly wait in calls, and the program allows more calls. */
+/* Returns true if the pool's threads mostly wait in calls of a stage that may run several. */
 static bool is_pool_narrow(const struct stages *stages, const struct stage_finding *f)
 {
 	const struct stage_work *slow = &stages->list[f->slow];
 
-	return is_parallel(slow) && calls_function(slow) && f->threads > 0 && f->is_reading &&
-	       f->at_once >= POOL_FULL * f->threads && f->threads < WANTED &&
-	       (slow->is_autotuned || f->asked > f->threads);
+	return is_parallel(slow) && calls_function(slow) && f->threads > 0 && f->is_waiting &&
+	       f->at_once >= POOL_FULL * f->threads && f->threads < WANTED && f->asked != 1;
+}
+
+/* Returns true if the program asks for fewer calls at once than there are threads, and cores. */
+static bool are_calls_few(const struct view *v, const struct stage_finding *f)
+{
+	const struct stage_work *slow = &v->stages->list[f->slow];
+	const struct stages_facts *facts = v->facts;
+
+	return is_parallel(slow) && calls_function(slow) && f->asked > 1 &&
+	       f->asked < f->threads && f->at_once >= POOL_FULL * f->asked &&
+	       (f->is_waiting || facts->used_cores < USED_MOST * facts->free_cores);
 }
 
 static enum stage_limit limit_of(const struct view *v, const struct stage_finding *f)
@@ -377,16 +423,19 @@ static void price(struct view *v, struct stage_finding *f)
 	if (!f->is_prefetched)
 		price_prefetch(v, &f->prefetch);
 	if (is_pool_narrow(v->stages, f)) {
-		f->wanted = slow->is_autotuned || f->asked > WANTED ? WANTED : f->asked;
+		f->wanted = f->asked > f->threads && f->asked < WANTED ? f->asked : WANTED;
 		price_calls(v, f, f->wanted, 0, &f->own_threads);
+	} else if (are_calls_few(v, f)) {
+		f->wanted = f->threads;
+		price_calls(v, f, f->wanted, 0, &f->parallel);
 	} else if (is_serial(v->stages, f)) {
 		f->wanted = 4;
 		if (f->opener != STAGE_NOWHERE && v->stages->list[f->opener].capacity > 1)
 			f->wanted = v->stages->list[f->opener].capacity;
-		else if (calls_function(slow) && f->threads > 0)
-			f->wanted = f->threads; /* map() runs its calls in the pool's threads */
-		/* Python runs one thread at a time, so more calls at once gain nothing. */
-		if (slow->kind != STAGE_PYTHON && v->stages->list[f->lead].kind != STAGE_PYTHON)
+		else if (calls_function(slow) && f->threads > 0) /* in threads of the pool */
+			f->wanted = f->is_waiting && f->threads < WANTED ? WANTED : f->threads;
+		/* An interpreter runs one thread: more calls at once gain only if they wait. */
+		if (f->is_waiting || v->stages->list[f->lead].kind != STAGE_PYTHON)
 			price_calls(v, f, f->wanted, next_of(v, f), &f->parallel);
 	}
 }

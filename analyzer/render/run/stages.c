@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "render/form/units.h"
 
@@ -32,7 +33,11 @@ static void add_lead(const struct report *report, char *text, size_t size)
 	const struct stage_finding *f = &report->diagnosis.stages;
 	const struct stage_work *slow = stages_slow(report), *lead = lead_of(report);
 
-	if (lead == slow && f->lead_share >= NEARLY_ALL)
+	if (f->is_overhead)
+		page_append(text, size,
+			    " %s calls its function for each element: of %s a call, its "
+			    "kernels take little", slow->name, UNITS_TIME(f->each_ns));
+	else if (lead == slow && f->lead_share >= NEARLY_ALL)
 		page_append(text, size, " %s takes %s an element", slow->name,
 			    UNITS_TIME(f->each_ns));
 	else if (lead == slow)
@@ -43,6 +48,9 @@ static void add_lead(const struct report *report, char *text, size_t size)
 			    UNITS_SHARE(f->lead_share), slow->name, UNITS_TIME(f->each_ns));
 	if (f->is_reading)
 		page_append(text, size, ", waiting for files");
+	else if (f->is_waiting)
+		page_append(text, size, ", and waits for %s of that: Python of the program's own",
+			    UNITS_SHARE(f->blocked_share));
 	else if (lead->kind == STAGE_PYTHON && lead->is_kernel && !isnan(lead->cpu_ns))
 		page_append(text, size, ", %s of it on the CPU: Python of the program's own",
 			    UNITS_TIME(f->each_ns * (1 - f->blocked_share)));
@@ -65,7 +73,8 @@ static void add_calls(const struct stage_finding *f, bool is_autotuned, char *te
 	if (f->asked > 1 && is_busy)
 		page_append(text, size, ", %.2g run", f->at_once);
 	else if (f->asked <= 0)
-		page_append(text, size, " %.2g calls run at once%s", f->at_once,
+		page_append(text, size, " %.2g call%s at once%s", f->at_once,
+			    f->at_once < 1.05 ? " runs" : "s run",
 			    is_autotuned ? " (autotuned)" : "");
 	if (f->threads > 0 && f->asked != 1 && !f->is_interleaved)
 		page_append(text, size, ": the pool has %" PRId32 " thread%s", f->threads,
@@ -216,6 +225,8 @@ bool stages_add_line(const struct report *report, enum advice_id id, char *text,
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
 	const struct stage_work *lead = lead_of(report);
+	const struct stage_work *slow = stages_slow(report);
+	const bool is_generator = lead && lead->kind == STAGE_PYTHON && !lead->is_kernel;
 
 	if (!lead)
 		return false;
@@ -226,23 +237,58 @@ bool stages_add_line(const struct report *report, enum advice_id id, char *text,
 			    "Give the pipeline %" PRId32 " threads of its own.", f->wanted);
 	else if (id == ADVICE_PARALLEL_STAGE && at(report, f->opener))
 		page_append(text, size,
-			    "Read several files at once: "
-			    "interleave(..., num_parallel_calls=%" PRId32 ").",
+			    "%s: interleave(..., num_parallel_calls=%" PRId32 ").",
+			    is_generator ? "Run several generators at once"
+					 : "Read several files at once",
 			    f->wanted);
+	else if (id == ADVICE_PARALLEL_STAGE && is_generator)
+		page_append(text, size,
+			    "Run several generators at once, each with a part of the data: "
+			    "interleave(), num_parallel_calls=%" PRId32 ".", f->wanted);
+	else if (id == ADVICE_PARALLEL_STAGE && strncmp(slow->name, "Filter", 6) == 0)
+		page_append(text, size,
+			    "Compute what filter() asks in a map(..., "
+			    "num_parallel_calls=%" PRId32 ") before it.", f->wanted);
 	else if (id == ADVICE_PARALLEL_STAGE && lead->is_kernel)
 		page_append(text, size,
-			    "Let map() run several calls at once: "
+			    "Let map() run %s calls at once: "
 			    "map(..., num_parallel_calls=%" PRId32 ").",
-			    f->wanted);
+			    f->asked > 1 ? "more" : "several", f->wanted);
 	else if (id == ADVICE_PARALLEL_STAGE && lead->kind == STAGE_READ)
 		page_append(text, size,
 			    "Read several files at once: interleave() over their names, "
 			    "num_parallel_calls=%" PRId32 ".", f->wanted);
+	else if (id == ADVICE_CHEAPER_STAGE && f->is_overhead)
+		page_append(text, size,
+			    "Call map()'s function once a batch: batch() before map().");
 	else if (id == ADVICE_CHEAPER_STAGE)
 		add_cheaper(lead, text, size);
 	else
 		return false;
 	return true;
+}
+
+static void add_parallel_how(const struct report *report, char *text, size_t size)
+{
+	const struct stage_finding *f = &report->diagnosis.stages;
+	const struct stage_work *lead = lead_of(report);
+
+	if (lead->is_kernel || at(report, f->opener))
+		page_append(text, size, "The order of elements stays (deterministic=True).");
+	else if (lead->kind == STAGE_PYTHON)
+		page_append(text, size,
+			    "tf.data.Dataset.range(%" PRId32 ").interleave(lambda part: tf.data."
+			    "Dataset.from_generator(generate, args=(part,), ...), ...).",
+			    f->wanted);
+	/* Interleaved files are read by threads of their own, and functions run in the pool. */
+	if (f->is_waiting && (lead->is_kernel || lead->kind == STAGE_PYTHON) &&
+	    f->wanted > f->threads)
+		page_append(text, size,
+			    " Calls that wait also need threads: "
+			    "options.threading.private_threadpool_size = %" PRId32 ".", f->wanted);
+	if (!lead->is_kernel)
+		page_append(text, size,
+			    " Nothing is gained if what they wait for is shared and at its limit.");
 }
 
 bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size)
@@ -259,9 +305,9 @@ bool stages_add_how(const struct report *report, enum advice_id id, char *text, 
 				 "interpreter; or do it once, beforehand.",
 	};
 	const struct stage_finding *f = &report->diagnosis.stages;
-	const struct stage_work *lead = lead_of(report), *slow = stages_slow(report);
+	const struct stage_work *lead = lead_of(report);
 
-	if (!lead || !slow)
+	if (!lead)
 		return false;
 	if (f->maker == STAGES_DALI)
 		return add_dali_how(report, id, text, size);
@@ -271,20 +317,13 @@ bool stages_add_how(const struct report *report, enum advice_id id, char *text, 
 			    "options.threading.private_threadpool_size = %" PRId32
 			    "; dataset = dataset.with_options(options)%s.",
 			    f->wanted,
-			    slow->is_autotuned ? "; and map(..., num_parallel_calls=16)" : "");
-	else if (id == ADVICE_PARALLEL_STAGE && lead->is_kernel)
-		page_append(text, size,
-			    "The order of elements stays (deterministic=True).%s",
-			    f->is_reading ? " Calls that wait also need threads: "
-					    "options.threading.private_threadpool_size."
-					  : "");
+			    f->asked < f->wanted ? "; and map(..., num_parallel_calls=16)" : "");
 	else if (id == ADVICE_PARALLEL_STAGE)
+		add_parallel_how(report, text, size);
+	else if (id == ADVICE_CHEAPER_STAGE && f->is_overhead)
 		page_append(text, size,
-			    "%s Nothing is gained if what they wait for is shared and at its "
-			    "limit.",
-			    at(report, f->opener) ? "The order of elements stays "
-						    "(deterministic=True)."
-						  : "");
+			    "dataset.batch(N).map(f): f then gets whole batches, and TensorFlow's "
+			    "operations work on them as they are.");
 	else if (id == ADVICE_CHEAPER_STAGE && hows[lead->kind])
 		page_append(text, size, "%s", hows[lead->kind]);
 	else
