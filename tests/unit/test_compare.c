@@ -279,6 +279,22 @@ Test(track, cells_grow_with_the_run)
 	cr_assert(isnan(track_estimate(&track, 1).value));
 }
 
+/* Every second batch takes long, which two batches together do not show. */
+Test(track, blocks_have_at_least_so_many_batches)
+{
+	struct track track = {0};
+
+	for (int i = 0; i < 1000; i++)
+		cr_assert_eq(track_add(&track, i % 2, 1), 0);
+	cr_expect_float_eq(track_estimate(&track, 1).value, 0.5, 1e-12);
+	cr_expect_gt(track_estimate(&track, 1).variance, 1e-6);
+	for (size_t least = 2; least <= 64; least *= 2)
+		cr_expect_float_eq(track_estimate(&track, least).variance, 0, 1e-12, "%zu", least);
+	/* As many blocks are wanted as a variance needs: then they are shorter. */
+	cr_expect_float_eq(track_estimate(&track, 5000).freedom, TRACK_BLOCKS - 1, 1e-9);
+	track_done(&track);
+}
+
 Test(track, quantiles_of_t)
 {
 	cr_assert_float_eq(track_t975(7), 2.3646, 2e-3);
