@@ -2,9 +2,9 @@
 #include "batch/freeing.h"
 
 #include <stdatomic.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
+#include "batch/scope.h"
 #include "batch/training.h"
 #include "dlprof/hash.h"
 #include "record/activate.h"
@@ -62,26 +62,18 @@ static bool forget(const void *address)
 	return false;
 }
 
-/* Returns the thread's CPU time and how often it paused. getrusage() would tell CPU time late. */
-static struct thread_used used_now(void)
-{
-	struct rusage usage = {.ru_nvcsw = -1};
-
-	sys_call2(SYS_getrusage, RUSAGE_THREAD, &usage);
-	return (struct thread_used){clock_ns(CLOCK_THREAD_CPUTIME_ID), usage.ru_nvcsw};
-}
-
 void freeing_batch_came(struct thread *thread, uint64_t now_ns)
 {
 	thread->free_since_ns = now_ns;
-	thread->free_used = thread->free_watched ? used_now() : (struct thread_used){0};
-	thread->free_watched -= thread->free_watched > 0;
+	thread->free_used.cpu_ns = 0;
+	if (thread->free_watched && thread->free_watched--)
+		thread->free_used = scope_used(thread, now_ns);
 }
 
 /* Returns true if, since the newest batch came, the thread has hardly run and never paused. */
 static bool lacked_core(struct thread *thread)
 {
-	const struct thread_used now = used_now(), *came = &thread->free_used;
+	const struct thread_used now = scope_used(thread, 0), *came = &thread->free_used;
 
 	thread->free_watched = WATCHED;
 	return came->cpu_ns && now.pauses >= 0 && now.pauses == came->pauses &&

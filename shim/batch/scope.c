@@ -30,14 +30,38 @@ void scope_on_load(void (*look)(void))
 	look_before_load = look;
 }
 
-/* Counts page faults that read from storage, and blocks that were read otherwise. */
-static struct scope_storage storage_of(int whose)
+static struct rusage usage_of(int whose)
 {
-	struct rusage usage;
+	struct rusage usage = {.ru_nvcsw = -1};
 
-	if (sys_call2(SYS_getrusage, whose, &usage) < 0)
-		return (struct scope_storage){0};
-	return (struct scope_storage){(uint32_t)usage.ru_inblock, (uint32_t)usage.ru_majflt};
+	sys_call2(SYS_getrusage, whose, &usage);
+	return usage;
+}
+
+#define UNASKED_NS 1000000
+
+/*
+ * Asking for the CPU time is slow. If the thread was not switched since it was last asked for, the
+ * thread has run all the time, except while a hypervisor stopped it: hence the limit UNASKED_NS.
+ */
+struct thread_used scope_used(struct thread *thread, uint64_t now_ns)
+{
+	const struct rusage usage = usage_of(RUSAGE_THREAD);
+	struct thread_used *asked = &thread->used, used = {
+		.at_ns = now_ns ? now_ns : clock_now_ns(),
+		.pauses = usage.ru_nvcsw,
+		.switches = usage.ru_nvcsw + usage.ru_nivcsw,
+		.blocks = (uint32_t)usage.ru_inblock,
+		.faults = (uint32_t)usage.ru_majflt,
+	};
+
+	used.cpu_ns = asked->cpu_ns + used.at_ns - asked->at_ns;
+	if (used.switches > 0 && used.switches == asked->switches &&
+	    used.at_ns - asked->at_ns < UNASKED_NS)
+		return used;
+	used.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	used.at_ns = clock_now_ns();
+	return *asked = used;
 }
 
 static _Atomic uint64_t under_way; /* thread_life in the upper half, loads under way in the lower */
@@ -89,11 +113,9 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
 	if (unlikely(load->others_read))
-		load->process_blocks = storage_of(RUSAGE_SELF).blocks;
+		load->process_blocks = (uint32_t)usage_of(RUSAGE_SELF).ru_inblock;
 	memcpy(load->before, thread->slot->counters, sizeof(load->before));
-	load->storage = storage_of(RUSAGE_THREAD);
-	load->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	load->begin_ns = clock_now_ns();
+	load->used = scope_used(thread, 0);
 }
 
 void scope_load_cancel(struct thread *thread, const struct scope_load *load)
@@ -105,7 +127,7 @@ void scope_load_cancel(struct thread *thread, const struct scope_load *load)
 #define DELTA(class, field) (now[class].field - before[class].field)
 
 static void add_others(const struct scope_load *load, const struct dlprof_counter *now,
-		       uint32_t process_blocks, struct dlprof_load *sums)
+		       uint32_t blocks, struct dlprof_load *sums)
 {
 	const struct dlprof_counter *before = load->others;
 
@@ -115,54 +137,49 @@ static void add_others(const struct scope_load *load, const struct dlprof_counte
 	sums->decode_count += (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
 	sums->decode_bytes += DELTA(DLPROF_CLASS_DECODE, bytes);
 	if (load->others_read)
-		sums->storage_blocks = process_blocks - load->process_blocks;
+		sums->storage_blocks = blocks - load->process_blocks;
 }
 
 /* Counts page faults. Their time is the part of the load that nothing else explains. */
 static void add_faults(struct thread *thread, uint32_t count, uint64_t duration_ns,
 		       const struct dlprof_load *sums)
 {
-	const uint64_t seen_ns =
-		sums->cpu_ns + sums->blocked_ns + sums->open_ns + sums->read_ns;
+	const uint64_t seen_ns = sums->cpu_ns + sums->blocked_ns + sums->open_ns + sums->read_ns;
 
 	if (unlikely(count) && duration_ns > seen_ns)
 		waits_add_faults(thread, count, duration_ns - seen_ns);
 }
 
-/* Fills the record. Returns false if the load began before a fork, in the parent. */
-static bool load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
-		       bool failed, struct dlprof_event *ret_event)
+static struct dlprof_event load_event(struct thread *thread, const struct scope_load *load,
+				      uint32_t samples, bool failed)
 {
-	uint64_t end_ns = clock_now_ns();
-	const struct scope_storage storage = storage_of(RUSAGE_THREAD);
+	const uint64_t end_ns = clock_now_ns();
+	const struct thread_used used = scope_used(thread, end_ns), *begin = &load->used;
 	const struct dlprof_counter *now, *before = load->before;
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_LOAD,
 		.flags = failed ? DLPROF_FLAG_FAILED : 0,
 		.worker = thread->worker,
-		.begin_ns = load->begin_ns,
-		.duration_ns = end_ns - load->begin_ns,
+		.begin_ns = begin->at_ns,
+		.duration_ns = end_ns - begin->at_ns,
 		.stream = thread->stream,
 		.generation = thread->generation,
 		.task = thread->task,
-		.load =
-			{
-				.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - load->cpu_ns,
-				.storage_blocks = storage.blocks - load->storage.blocks,
-				.samples = samples,
-			},
+		.load = {
+			.cpu_ns = used.cpu_ns > begin->cpu_ns ? used.cpu_ns - begin->cpu_ns : 0,
+			.storage_blocks = used.blocks - begin->blocks,
+			.samples = samples,
+		},
 	};
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
 	struct dlprof_load *sums = &event.load;
-	uint32_t process_blocks = 0;
+	uint32_t blocks = 0;
 	bool alone;
 
-	if (!thread_is_in_life(load->life))
-		return false;
 	/* Read other threads' counters now: once this load has ended, another one may begin. */
 	alone = load->alone && unlikely(segment_others(thread->slot, others));
 	if (alone && load->others_read)
-		process_blocks = storage_of(RUSAGE_SELF).blocks;
+		blocks = (uint32_t)usage_of(RUSAGE_SELF).ru_inblock;
 	alone &= leave(thread, load);
 	tally_settle(thread);
 	waits_end(thread);
@@ -177,16 +194,15 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 	sums->decode_ns = DELTA(DLPROF_CLASS_DECODE, ns);
 	sums->decode_bytes = DELTA(DLPROF_CLASS_DECODE, bytes);
 	sums->decode_count = (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
-	add_faults(thread, storage.faults - load->storage.faults, event.duration_ns, sums);
+	add_faults(thread, used.faults - begin->faults, event.duration_ns, sums);
 	if (alone)
-		add_others(load, others, process_blocks, sums);
+		add_others(load, others, blocks, sums);
 	/* UINT32_MAX: nothing was observed, which is not the same as 0. */
 	if (!sums->decode_count && !sums->decode_ns && (!decoders_reached || decoders_missed))
 		sums->decode_count = UINT32_MAX;
 	if (DELTA(DLPROF_CLASS_COLLATE, count))
 		event.flags |= DLPROF_FLAG_COLLATE_SEEN;
-	*ret_event = event;
-	return true;
+	return event;
 }
 
 void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
@@ -194,8 +210,10 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 {
 	struct dlprof_event event;
 
-	if (!load_event(thread, load, samples, failed, &event))
+	/* A load that began before a fork is its parent's. */
+	if (!thread_is_in_life(load->life))
 		return;
+	event = load_event(thread, load, samples, failed);
 	thread_push(thread, &event);
 	clock_refine();
 }

@@ -13,16 +13,10 @@
 #include "dlprof/segment.h"
 #include "record/thread.h"
 
-struct scope_storage {
-	uint32_t blocks, faults;
-};
-
 struct scope_load {
 	struct dlprof_counter before[DLPROF_CLASS_MAX];
 	uint32_t life;
-	uint64_t begin_ns;
-	uint64_t cpu_ns;
-	struct scope_storage storage;
+	struct thread_used used; /* until the load began */
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
 	bool others_read; /* other threads of this process had read or decoded before the load */
 	bool alone;
@@ -31,6 +25,9 @@ struct scope_load {
 	uint32_t import_depth;
 	uint32_t process_blocks;
 };
+
+/* Returns what this thread has used until `now_ns` (0: until now). */
+struct thread_used scope_used(struct thread *thread, uint64_t now_ns);
 
 /* Begins the load of the batch that the thread's `stream`, `generation` and `task` name. */
 void scope_load_begin(struct thread *thread, struct scope_load *load);

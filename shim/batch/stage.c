@@ -508,8 +508,7 @@ OFTEN void stage_end_timed(struct stage_call *call)
 	own_ticks = ns ? (int64_t)(ticks - call->inner_ticks) : 0;
 	own_read_ns = (int64_t)(read_ns - call->inner_read_ns);
 	if (call->outer) {
-		call->outer->inner_ticks +=
-			call->inner_ticks + (uint64_t)own_ticks * call->weight;
+		call->outer->inner_ticks += call->inner_ticks + (uint64_t)own_ticks * call->weight;
 		call->outer->inner_read_ns +=
 			call->inner_read_ns + (uint64_t)own_read_ns * call->weight;
 	}

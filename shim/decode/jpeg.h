@@ -118,8 +118,7 @@ static void jpeg_header_end(struct unit *unit, const void *info, int found)
 /* Begins an image's pixels. Without `done`, the library wants more data, and a new call. */
 static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 {
-	struct thread_image *image =
-		jpeg_end(unit, info, (struct unit_result){.counted = done});
+	struct thread_image *image = jpeg_end(unit, info, (struct unit_result){.counted = done});
 
 	if (!image || !done)
 		return;

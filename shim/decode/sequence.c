@@ -104,8 +104,7 @@ OFTEN void sequence_forget(struct unit *unit, const void *handle)
 
 bool sequence_is_counted(const struct unit *unit, const void *handle)
 {
-	const struct thread_image *image =
-		find(unit->span.thread, unit->library, handle);
+	const struct thread_image *image = find(unit->span.thread, unit->library, handle);
 
 	return image && image->counted;
 }

@@ -122,8 +122,7 @@ OFTEN bool hook_ask_fd_begin(struct span *span, int fd)
 	if (likely(!thread_loading()))
 		return false;
 	kind = fd_known(fd);
-	return (kind == FD_DATA || kind == FD_NAMED) &&
-	       span_begin_in_load(span, DLPROF_CLASS_OPEN);
+	return (kind == FD_DATA || kind == FD_NAMED) && span_begin_in_load(span, DLPROF_CLASS_OPEN);
 }
 
 void hook_ask_end(struct span *span, const char *path, bool failed)

@@ -96,8 +96,7 @@ static int make(const char *folder)
 	return r;
 }
 
-int folder_make(const char *base, const char *database, char *folder, size_t size,
-		bool *ret_linked)
+int folder_make(const char *base, const char *database, char *folder, size_t size, bool *ret_linked)
 {
 	struct stat status;
 	struct text path;

@@ -157,6 +157,13 @@ struct thread_training {
 	struct dlprof_parts told;
 };
 
+/* What the kernel had counted for a thread at `at_ns`. switches <= 0: it counts none. */
+struct thread_used {
+	uint64_t at_ns, cpu_ns;
+	int64_t pauses, switches;
+	uint32_t blocks, faults; /* read from storage: by calls, and by page faults */
+};
+
 #define THREAD_NAMED_MAX 16
 
 /* A recently used tally of a decoder. A thread has several, as widths of images alternate. */
@@ -233,8 +240,8 @@ struct thread {
 	/* since this time the thread has only freed memory; 0: it has done something else */
 	uint64_t free_since_ns;
 	uint64_t free_ns; /* time spent freeing memory since the newest batch came */
-	/* CPU time and pauses of this thread when the newest batch came; cpu_ns 0: not known */
-	struct thread_used { uint64_t cpu_ns; int64_t pauses; } free_used;
+	struct thread_used used; /* when the clock of CPU time was last read */
+	struct thread_used free_used; /* when the newest batch came; cpu_ns 0: not known */
 	uint32_t free_watched;	/* number of further batches for which free_used is set */
 	bool pins;			/* the thread receives batches for another thread */
 	struct account *account; /* NULL: none yet */

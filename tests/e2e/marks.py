@@ -163,6 +163,28 @@ for i in range(40):
     equal((judged["verdict"], judged["cause"]), ("highly_input_bound", "single_process"), "verdict")
 
 
+def check_short():
+    """The CPU time of a short load: all of it if the load computes, hardly any if it sleeps."""
+    _, out, database = python("short", """
+for i in range(200):
+    shim.dlprof_batch_begin()
+    shim.dlprof_load_begin(i)
+    begin = time.thread_time_ns()
+    if i % 2:
+        time.sleep(0.0004)
+    while i % 2 == 0 and time.thread_time_ns() < begin + 400_000: pass
+    print(time.thread_time_ns() - begin)
+    shim.dlprof_load_end(i)
+    shim.dlprof_batch_end(i)
+""")
+    found = [row["cpu_ns"] for row in rows(database, "SELECT cpu_ns FROM load ORDER BY batch")]
+    errors = [cpu_ns - int(own) for cpu_ns, own in zip(found, out.split())]
+    equal(len(errors), 200, "short loads")
+    for kind, some in (("computes", errors[::2]), ("sleeps", errors[1::2])):
+        say("CPU time of a load that", kind, "us:", spread(some, 1e3))
+        check(sorted(map(abs, some))[90] < 150_000, "CPU time of a load that", kind, some)
+
+
 def check_together():
     """No first load is lost where many threads begin at once, nor one of a forked process."""
     found, out, _ = python("together", """
@@ -255,6 +277,7 @@ def main():
         check_example(example, folder)
     check_steps()
     check_single()
+    check_short()
     check_together()
     check_waves()
     check_disorder()

@@ -245,7 +245,7 @@ def check_parts():
 # The most lines that each folder of the product may have. A change that needs more raises its folder's
 # number in the same commit, and says why.
 BUDGETS = {
-    "include": 1460, "shim": 27659, "shim/python": 7298, "shim/cuda": 3761, "shim/record": 4350,
+    "include": 1460, "shim": 27659, "shim/python": 7298, "shim/cuda": 3761, "shim/record": 4356,
     "analyzer/drain": 12651, "analyzer/store": 8255, "analyzer/analysis": 17496,
     "analyzer/analysis/predict": 3414, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
     "analyzer/analysis/gpu": 1131, "analyzer/render": 13808, "analyzer/render/html": 3180,

@@ -46,8 +46,7 @@ bool patch_method(PyObject *owner, PyMethodDef *method)
 {
 	OWNED PyObject *original = api_get_named(owner, method->ml_name);
 	OWNED PyObject *wrapper = original ? wrapper_make(owner, method, original) : NULL;
-	const bool set =
-		wrapper && py.PyObject_SetAttrString(owner, method->ml_name, wrapper) == 0;
+	const bool set = wrapper && py.PyObject_SetAttrString(owner, method->ml_name, wrapper) == 0;
 
 	if (!set)
 		py.PyErr_Clear();
@@ -120,8 +119,7 @@ void patch_guest_goes(struct patch_guest *guest)
 bool patch_attribute(PyObject *object, PyMethodDef *method)
 {
 	OWNED PyObject *original = api_get_named(object, method->ml_name);
-	OWNED PyObject *function =
-		original ? py.PyCFunction_NewEx(method, original, NULL) : NULL;
+	OWNED PyObject *function = original ? py.PyCFunction_NewEx(method, original, NULL) : NULL;
 	const bool set =
 		function && py.PyObject_SetAttrString(object, method->ml_name, function) == 0;
 

@@ -196,8 +196,7 @@ static bool take_looks(PyObject *self, PyObject *original)
 		args = py.PyTuple_Pack(1, entries);
 	if (args)
 		done = py.PyObject_CallObject(update, args);
-	return (done || !entries) &&
-	       py.PyObject_SetAttrString(self, "__wrapped__", original) == 0;
+	return (done || !entries) && py.PyObject_SetAttrString(self, "__wrapped__", original) == 0;
 }
 
 /* Returns true if calls get the object as self. Tries it: pybind11 binds built-in functions. */

@@ -52,8 +52,7 @@ static bool is_named(PyObject *object, const char *attribute, const char *value)
 {
 	OWNED PyObject *name = api_get_named(object, attribute);
 
-	return name && api_is_string(name) &&
-	       py.PyUnicode_CompareWithASCIIString(name, value) == 0;
+	return name && api_is_string(name) && py.PyUnicode_CompareWithASCIIString(name, value) == 0;
 }
 
 /* Wraps __build_class__, which each class statement calls. */

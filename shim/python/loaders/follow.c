@@ -283,8 +283,7 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	OWNED PyObject *capsule =
 		iterator ? standin_kept(py.PyTuple_GetItem(args, 0), &capsule_name) : NULL;
 	PyObject *name = api_name(&next_name);
-	OWNED PyObject *callable =
-		capsule && name ? py.PyObject_GetAttr(iterator, name) : NULL;
+	OWNED PyObject *callable = capsule && name ? py.PyObject_GetAttr(iterator, name) : NULL;
 	struct followed *one;
 
 	if (!capsule)

@@ -15,10 +15,8 @@
 #include "record/tally.h"
 
 /* Attributes of an iterable dataset's stand-in: the dataset, and the samples given (uint64_t). */
-static struct api_name dataset_name = {"_dlprof_dataset",
-				       NULL};
-static struct api_name taken_name = {"_dlprof_taken",
-				     NULL};
+static struct api_name dataset_name = {"_dlprof_dataset", NULL};
+static struct api_name taken_name = {"_dlprof_taken", NULL};
 
 static void add_name(struct text *text, PyObject *object)
 {

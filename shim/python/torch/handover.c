@@ -30,8 +30,7 @@ static void add(struct ahead_parts *parts, PyObject *object, int deep)
 		type = of; /* the object keeps it alive */
 	}
 	if (type == py.dict_type) {
-		while (py.PyDict_Next(object, &at, &key, &value) &&
-		       parts->count < AHEAD_PART_MAX)
+		while (py.PyDict_Next(object, &at, &key, &value) && parts->count < AHEAD_PART_MAX)
 			add(parts, value, deep - 1);
 		return;
 	}
@@ -99,8 +98,7 @@ static PyObject *take(PyObject *original, PyObject *args, PyObject *kwargs, bool
 	if (!key || !activate_on() || thread_life != life)
 		return result;
 	end_ns = clock_now_ns();
-	if ((result || !is_queue) &&
-	    taker_takes(key, is_queue ? result : NULL, begin_ns, end_ns))
+	if ((result || !is_queue) && taker_takes(key, is_queue ? result : NULL, begin_ns, end_ns))
 		return result;
 	if (!result)
 		taker_found_none(key, begin_ns);
