@@ -124,6 +124,55 @@ Test(fold, agrees_with_the_definition)
 	}
 }
 
+/* Returns by how much a segment's evidence exceeds that of its phases alone; by definition. */
+static double excess_of(const float *x, const struct fold_segment *segment, size_t p)
+{
+	double total[FOLD_MOST] = {0}, mean = 0, variance = 0, top = 0;
+	size_t at = segment->begin + (p - segment->lead % p) % p, rows = 0, k;
+
+	for (; at + p <= segment->begin + segment->count; at += p, rows++) {
+		double sum = 0, square = 0;
+
+		for (k = 0; k < p; k++) {
+			total[k] += (double)x[at + k];
+			sum += (double)x[at + k];
+			square += (double)(x[at + k] * x[at + k]);
+		}
+		mean += sum / (double)p;
+		variance += square / (double)p - sum * sum / (double)(p * p);
+	}
+	for (k = 0; k < p; k++)
+		top = fmax(top, total[k] / (double)rows);
+	return fmax(0, fold_evidence((double)rows, top, mean / (double)rows,
+				     variance / (double)rows, 1) - log((double)p));
+}
+
+/* Where the phase may differ from segment to segment, each is judged by itself. */
+Test(fold, by_segment_agrees_with_the_definition)
+{
+	enum { N = 4000 };
+	static float x[N];
+	static double sums[N + 1], squares[N + 1];
+	struct fold_segment segments[] = {{0, 2000, 0}, {2000, 2000, 17}};
+	struct fold_series fold = {x, sums, squares, segments, 2, 1, true};
+	unsigned seed = 6;
+
+	for (int i = 0; i < N; i++) {
+		x[i] = rand_r(&seed) % 5 == 0 ? (float)(rand_r(&seed) % 1000) / 1000 : 0;
+		if (i % 60 == (i < 2000 ? 7 : 40))
+			x[i] = 0.9f;
+		sums[i + 1] = sums[i] + (double)x[i];
+		squares[i + 1] = squares[i] + (double)(x[i] * x[i]);
+	}
+	for (size_t p = 20; p <= 240; p += 20) {
+		const double sum = excess_of(x, &segments[0], p) + excess_of(x, &segments[1], p);
+
+		cr_expect_float_eq(fold_log_p(&fold, p, 1), fold_log_gamma_tail(2, sum), 1e-3,
+				   "P = %zu", p);
+		cr_expect(p % 60 || fold_log_p(&fold, p, 1) < -4, "P = %zu", p);
+	}
+}
+
 Test(period, every_period_from_two_to_its_limit)
 {
 	for (int32_t every = 2; every <= 60; every++) {
