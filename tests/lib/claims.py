@@ -293,7 +293,9 @@ def check_evidence(t):
     # A loader of kind "marks" with workers is the demo's, which counts as PyTorch's.
     kinds = [row["kind"] for row in t.found.get("loaders") or ()
              if row["judged"] and not (row["kind"] == "marks" and row["workers"])]
-    if "persistent_workers" in words and (t.workers == 0 or any(
+    # With the advice to use workers comes that they persist.
+    is_none = t.workers == 0 and "num_workers=" not in words
+    if "persistent_workers" in words and (is_none or any(
             kind and not kind.startswith(("torch.", "torchdata.Stateful", "imported")) for kind in kinds)):
         t.say("persistent_workers of", t.workers, "workers of", kinds)
     if t.workers == 0:

@@ -5,6 +5,7 @@
 
 #include "analysis/cause/advice.h"
 #include "analysis/cause/cause.h"
+#include "analysis/cause/lines.h"
 #include "analysis/cause/removed.h"
 #include "grounds_model.h"
 #include "model.h"
@@ -315,5 +316,38 @@ Test(remedies, threads_that_wait_for_each_other)
 			.loads = &times, .facts = &facts, .is_threads = rows[k].is_threads});
 		cr_expect_eq(is_advised(ADVICE_MOVE_OUT_OF_PROCESS), rows[k].is_held, "%zu", k);
 		cr_expect_neq(is_advised(ADVICE_MORE_LOADER_CAPACITY), rows[k].is_held, "%zu", k);
+	}
+}
+
+/* Without workers, the user's own code goes first unless workers bring twice as much. */
+Test(remedies, own_code_goes_before_workers_that_bring_little_more)
+{
+	struct line_share line = {.share = 0.9,
+				  .error = 0.02,
+				  .of_function = 0.95,
+				  .function_error = 0.02,
+				  .is_own = true,
+				  .inner_share = 1};
+	const struct lines lines = {.groups = {[LINE_LOADS] = {&line, 1, 900, 45e9}}};
+	struct load_times loads = TIMES;
+	struct load_facts facts = no_waits();
+	const struct cause_input input = {.loads = &loads, .facts = &facts, .lines = &lines};
+	struct model m = HEALTHY;
+
+	loads.cpu_ns = 0.97 * loads.load_ns;
+	m.workers = 0;
+	m.load = 100;
+	m.cpu_share = 0.97;
+	for (int is_even = 0; is_even < 2; is_even++) {
+		const struct advice *steps = diagnosis.advice.steps;
+
+		m.compute = is_even ? 100 : 10;
+		m.cores = 2;
+		model_run(&m);
+		cr_assert_eq(judge(&input), CAUSE_SINGLE_PROCESS);
+		cr_assert(is_advised(ADVICE_USE_WORKERS) &&
+			  is_advised(ADVICE_REDUCE_CPU_PER_BATCH));
+		cr_expect_eq(steps[0].id == ADVICE_USE_WORKERS, is_even, "%s %g %g",
+			     advice_names[steps[0].id], steps[0].gain, steps[1].gain);
 	}
 }

@@ -127,7 +127,9 @@ Test(causes, saving_is_named_where_it_is_what_long_steps_are_made_of)
 Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gpu)
 {
 	struct line_share line = {.share = 0.5, .error = 0.05, .of_function = 0.9};
-	struct lines lines = {.groups = {[LINE_AFTERS] = {&line, 1, 300, 1e9}}};
+	struct line_share other = {.share = 0.6, .error = 0.05, .is_own = true};
+	struct lines lines = {.groups = {[LINE_AFTERS] = {&line, 1, 300, 1e9},
+					 [LINE_STEPS] = {&other, 1, 300, 1e9}}};
 	struct step_parts step = {.is_split = true, .has_optimizer = true, .whole_ns = 40e9};
 	struct cause_input input = {.step = &step, .lines = &lines};
 
@@ -142,6 +144,10 @@ Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gp
 			     cause_names[diagnosis.cause]);
 		/* The cause has the time of the line's whole function. */
 		cr_expect(has_gpu || fabs(diagnosis.causes[0].ns - 0.9 * 8e9) < 1);
+		/* The remedy of the cause goes before another line of the steps. */
+		cr_expect_eq(diagnosis.advice.steps[0].id,
+			     has_gpu ? ADVICE_CHEAPER_STEP : ADVICE_REDUCE_MAIN_THREAD_EVENT);
+		cr_expect(is_advised(ADVICE_CHEAPER_STEP));
 		series_done(&series);
 	}
 }

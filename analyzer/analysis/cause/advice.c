@@ -21,7 +21,7 @@
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
 #define FEW_TENSORS    0.5 /* a batch has no tensors if there are fewer than this on average */
 #define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
-#define MUCH_MORE      1.5   /* a gain is much more if it is this many times another gain */
+#define MUCH_MORE      2.0   /* a gain is much more if it is this many times another gain */
 /* removing needless work goes before stopping other programs if it gains at least this */
 #define WASTE_GAIN     0.5
 #define NO_ROW         (-1)
@@ -553,13 +553,16 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 	list->steps[at] = *advice;
 }
 
+/* Where what follows the optimizer, or saving, is the cause, its remedy stays first. */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {
+	const enum cause cause = v->diagnosis->cause;
+	const bool is_second = list->count && (cause == CAUSE_LOGGING || cause == CAUSE_SAVING);
 	const struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
 
 	if (lines_of_step(v->input->lines, v->finding->stall_ratio) &&
-	    (list->count < ADVICE_MOST || v->diagnosis->cause == CAUSE_STEP_LINE))
-		put_at(0, &advice, list);
+	    (list->count < ADVICE_MOST || cause == CAUSE_STEP_LINE))
+		put_at(is_second, &advice, list);
 }
 
 /*
@@ -642,7 +645,7 @@ static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 
 	for (size_t i = 1; i < list->count && first.id == ADVICE_USE_WORKERS; i++)
 		if (d->grounds.is_own_code && steps[i].id == ADVICE_REDUCE_CPU_PER_BATCH &&
-		    1 + first.gain < MUCH_MORE * (1 + steps[i].gain)) {
+		    first.gain < MUCH_MORE * steps[i].gain) {
 			steps[0] = steps[i];
 			steps[i] = first;
 			return;

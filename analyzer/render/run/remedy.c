@@ -3,6 +3,7 @@
 #include "render/run/parts.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/cause/grounds.h"
@@ -33,8 +34,8 @@ static const struct medium media[] = {
 	 "Store videos at the size and frame rate that are used, or decode on the GPU (NVDEC, "
 	 "DALI).",
 	 "Decode fewer frames: only those that are used.",
-	 "Seek once for each clip and read on; give short clips files of their own, or more key "
-	 "frames."},
+	 "Of single frames from all over a video, seek to each and store more key frames (ffmpeg "
+	 "-g 10); of a clip, seek once and read on."},
 };
 
 /* How to read less of some files, by the ends of their names. */
@@ -190,6 +191,9 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return decode_line(report);
 	if (advice->id == ADVICE_SPLIT_FIRST && splits_files(&report->diagnosis.grounds))
 		return "Split the files between the workers, if each of them reads all.";
+	if (advice->id == ADVICE_REDUCE_MAIN_THREAD_EVENT &&
+	    report->diagnosis.cause == CAUSE_LOGGING)
+		return "Do what follows the optimizer less often, or faster.";
 	if (advice->id == ADVICE_FIND_EVENT && removed_is_shift(&report->diagnosis))
 		return "Find out what has become slower there, or who else uses it since then.";
 	if (advice->id == ADVICE_KEEP_OPEN && reopened_file(report))
@@ -263,7 +267,13 @@ static void workers_words(const struct report *report, const struct advice *advi
 				   whatif->setups[WHATIF_BASELINE].workers > 0 &&
 				   whatif->outside_share >= WHATIF_OUTSIDE;
 
-	if (dialect_of(report->loader)->is_torch && !may_be_shared)
+	if (advice->id == ADVICE_USE_WORKERS && dialect_of(report->loader)->is_torch &&
+	    report->finding.epoch_count > 1)
+		snprintf(buffer, REMEDY_WORDS,
+			 "num_workers=%" PRId32 ", persistent_workers=True: they start once, not "
+			 "in each epoch.",
+			 workers);
+	else if (dialect_of(report->loader)->is_torch && !may_be_shared)
 		snprintf(buffer, REMEDY_WORDS,
 			 "num_workers=%" PRId32 "; a Trainer's is dataloader_num_workers.",
 			 workers);
@@ -273,6 +283,25 @@ static void workers_words(const struct report *report, const struct advice *advi
 	else
 		snprintf(buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s.", workers,
 			 workers == 1 ? "" : "s");
+}
+
+/* Names a transform that takes half of the loads or more. Returns false if there is none. */
+static bool add_transform(const struct report *report, char *buffer)
+{
+	const struct inside_parts parts = inside_parts(&report->inside);
+	const int64_t load_ns = report->inside.loads.load_ns;
+	const bool is_long = parts.count && strcmp(parts.items[0].what, "transform") == 0 &&
+			     2 * (double)parts.items[0].ns >= load_ns;
+
+	if (is_long)
+		page_append(buffer, REMEDY_WORDS,
+			    "%.80s takes %s of a load: choose a cheaper setting or another "
+			    "library's, or do it for whole batches on the GPU. What is random "
+			    "cannot be done beforehand.",
+			    parts.items[0].name,
+			    UNITS_SHARE((double)parts.items[0].ns / load_ns));
+	free(parts.items);
+	return is_long;
 }
 
 static void receiving_words(const struct report *report, char *buffer)
@@ -448,6 +477,8 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 	case ADVICE_REDUCE_CPU_PER_BATCH:
 	case ADVICE_STOP_GROWTH:
 	case ADVICE_SHORTEN_LOCK:
+		if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH && add_transform(report, buffer))
+			break;
 		if (add_line(report, LINE_LOADS, buffer))
 			page_append(buffer, REMEDY_WORDS, ".");
 		break;
@@ -463,6 +494,11 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			page_append(buffer, REMEDY_WORDS, ".");
 		else if (advice->id == ADVICE_INSPECT_WAITS)
 			receiving_words(report, buffer);
+		break;
+	case ADVICE_REDUCE_MAIN_THREAD_EVENT:
+		if (report->diagnosis.cause == CAUSE_LOGGING)
+			return "Log every hundredth step, average weights every tenth, validate on "
+			       "fewer batches.";
 		break;
 	case ADVICE_CHEAPER_STEP:
 		if (add_line(report, LINE_STEPS, buffer))
