@@ -152,6 +152,31 @@ Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gp
 	}
 }
 
+/* Another thread that is in Python in 20 % of the steps is a cause where no GPU is waited for. */
+Test(causes, a_thread_that_holds_the_interpreter_in_steps)
+{
+	struct line_share line = {.is_own = true};
+	struct lines lines = {.holders = {[LINE_STEPS] = {&line, 1, 400, 20e9}}};
+
+	for (int lacks = 0; lacks < 4; lacks++) {
+		start_series();
+		for (int i = 0; i < 400; i++)
+			add(0, i, &(struct row){1, 1, 100, 50, false});
+		line.share = lacks == 1 ? 0.12 : 0.2;
+		lines.holders[LINE_STEPS].samples = lacks == 2 ? 29 : 400;
+		diagnose(&(struct cause_input){.lines = &lines, .has_gpu = lacks == 3});
+		cr_expect_eq(diagnosis.cause, lacks ? CAUSE_NONE : CAUSE_STEPS_HELD, "%d: %s",
+			     lacks, cause_names[diagnosis.cause]);
+		cr_expect_eq(diagnosis.advice.steps[0].id,
+			     lacks ? ADVICE_NONE : ADVICE_MOVE_OUT_OF_PROCESS, "%d", lacks);
+		/* 1 / (1 - 0.2) = 1.25, and more by the error of the 20 %. */
+		cr_expect(lacks || (diagnosis.advice.steps[0].is_ideal &&
+				    diagnosis.advice.steps[0].gain > 0.25 &&
+				    diagnosis.advice.steps[0].gain < 0.4));
+		series_done(&series);
+	}
+}
+
 /* A line with 60 % (+- 5) of the steps is the cause if the waiting is at most moderate. */
 Test(causes, a_line_of_the_step_is_named_where_it_takes_more_than_moderate_waiting)
 {

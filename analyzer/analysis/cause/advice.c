@@ -152,7 +152,9 @@ static bool applies(const struct remedied *v, enum advice_id id)
 	case ADVICE_FILE_SYSTEM_SHARING:
 		return s->workers > 0 && !(v->input->lacks & OPTION_SHARING);
 	case ADVICE_MOVE_OUT_OF_PROCESS:
-		return v->diagnosis->cause == CAUSE_INTERPRETER_HELD || is_held(v);
+		return v->diagnosis->cause == CAUSE_INTERPRETER_HELD ||
+		       v->diagnosis->cause == CAUSE_STEPS_HELD ||
+		       v->diagnosis->second == CAUSE_STEPS_HELD || is_held(v);
 	case ADVICE_STORAGE:
 		return r->storage_share >= READING_LEAST;
 	case ADVICE_SMOOTH_SHARD_OPENING:
@@ -301,6 +303,10 @@ static double most_of(const struct remedied *v, enum advice_id id)
 	const struct finding *f = v->finding;
 	const struct batch_series *s = v->series;
 	const double load_ns = s->load_cpu_ns / (double)s->load_cpu_count;
+	const struct diagnosis *d = v->diagnosis;
+	const double held = d->cause == CAUSE_STEPS_HELD || d->second == CAUSE_STEPS_HELD
+				    ? d->grounds.steps_held.share + d->grounds.steps_held.error
+				    : 0;
 
 	/* A load still needs a core for the CPU time of its own thread. fmin() ignores NAN. */
 	if (id == ADVICE_LIMIT_THREADS)
@@ -309,6 +315,8 @@ static double most_of(const struct remedied *v, enum advice_id id)
 	if (id == ADVICE_PERSISTENT_WORKERS || id == ADVICE_CHEAPER_STARTS)
 		return gain_of(f->account.share[ACCOUNT_EPOCH_START] +
 			       f->account.share[ACCOUNT_EPOCH_END]);
+	if (id == ADVICE_MOVE_OUT_OF_PROCESS && held > 0)
+		return gain_of(held * f->account.step_ns / f->account.time_ns);
 	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_alone - 1;
 }
 
@@ -553,11 +561,12 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 	list->steps[at] = *advice;
 }
 
-/* Where what follows the optimizer, or saving, is the cause, its remedy stays first. */
+/* Where a cause of its own makes steps longer, the remedy of that cause stays first. */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {
 	const enum cause cause = v->diagnosis->cause;
-	const bool is_second = list->count && (cause == CAUSE_LOGGING || cause == CAUSE_SAVING);
+	const bool is_second = list->count && (cause == CAUSE_LOGGING || cause == CAUSE_SAVING ||
+					       cause == CAUSE_STEPS_HELD);
 	const struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
 
 	if (lines_of_step(v->input->lines, v->finding->stall_ratio) &&

@@ -330,6 +330,11 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 		insert_cause(d, first, CAUSE_SAVING, save_ns, time_ns);
 	if (log_ns >= LOGGING_LEAST * time_ns)
 		insert_cause(d, first, CAUSE_LOGGING, log_ns, time_ns);
+	if (d->grounds.steps_held.share > 0)
+		insert_cause(d, first, CAUSE_STEPS_HELD,
+			     (d->grounds.steps_held.share - d->grounds.steps_held.error) *
+				     f->account.step_ns,
+			     time_ns);
 	if (pauses_ns > 0)
 		insert_cause(d, first, CAUSE_MAIN_THREAD_PERIODIC, pauses_ns, time_ns);
 	if (line_ns - pauses_ns > f->account.wait_ns)

@@ -99,6 +99,9 @@ struct grounds {
 		bool is_line;  /* stack samples show what line of code that thread was in */
 	} holder;
 	struct {
+		double share, error; /* of the steps' time; 0: little */
+	} steps_held;                /* another thread held the interpreter */
+	struct {
 		double count, each_ns;
 	} small; /* samples of a batch that are small and made one by one; count 0: none */
 	/* bytes of a batch for each byte of its images, if it is blown up in the load; else 0 */

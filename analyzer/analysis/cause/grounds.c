@@ -30,6 +30,8 @@
 /* the main thread waits for the GIL if another thread holds it in this share of its waits */
 #define HELD_SHARE      0.5
 #define HELD_SAMPLES    30
+/* a thread that holds the interpreter in steps is a cause from this share of their time on */
+#define STEPS_HELD_LEAST 0.1
 /* without stack samples, a thread is a GIL holder if it uses a CPU for this share of the time */
 #define HELD_CPU        0.25
 #define SLOW_AGAIN      0.5 /* a sample is ignored if it is slow in a smaller share of epochs */
@@ -271,6 +273,24 @@ static void find_holder(const struct batch_series *s, const struct finding *f,
 	if (ret->holder.found && most > 0) {
 		ret->holder.cpu_ns = most;
 		memcpy(ret->holder.name, facts->threads[0].name, sizeof(ret->holder.name));
+	}
+}
+
+/* Finds out whether other threads held the interpreter in steps, as stack samples show. */
+static void find_steps_held(const struct cause_input *input, struct grounds *ret)
+{
+	const struct line_lead *held = input->lines ? &input->lines->holders[LINE_STEPS] : NULL;
+	double share = 0, error;
+
+	if (!held || held->samples < HELD_SAMPLES || input->has_gpu)
+		return;
+	for (size_t i = 0; i < held->count; i++)
+		share += held->lines[i].share;
+	share = fmin(share, 1);
+	error = lines_error(share, lines_effective_count(held->samples, held->ns));
+	if (share - error >= STEPS_HELD_LEAST) {
+		ret->steps_held.share = share;
+		ret->steps_held.error = error;
 	}
 }
 
@@ -574,6 +594,7 @@ void grounds_find(const struct batch_series *s, const struct finding *f,
 	find_growth(s, f, ret);
 	find_fetches(s, f, ret);
 	find_holder(s, f, input, ret);
+	find_steps_held(input, ret);
 	find_waits(s, f, input, ret);
 	find_processes(s, f, input, ret);
 	find_calm(s, f, ret);

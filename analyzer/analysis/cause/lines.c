@@ -555,6 +555,11 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 		ret->line = lines_of_step(lines, finding->stall_ratio);
 		return ret->line;
 	}
+	if (diagnosis->cause == CAUSE_STEPS_HELD && holders->count) {
+		ret->line = &holders->lines[0];
+		ret->is_holder = true;
+		return true;
+	}
 	/* The holders are threads of the training's process, so they do not delay a worker. */
 	if (holders->count && (group != LINE_LOADS || diagnosis->cause == CAUSE_SINGLE_PROCESS) &&
 	    takes(&holders->lines[0], HELD_SHARE)) {

@@ -287,6 +287,10 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 	case CAUSE_INTERPRETER_HELD:
 		add_holder(report, text, size);
 		break;
+	case CAUSE_STEPS_HELD:
+		page_append(text, size, " It is in Python in %s (± %.0f) of their time.",
+			    UNITS_SHARE(r->steps_held.share), 100 * r->steps_held.error);
+		break;
 	case CAUSE_SLOW_STAGE:
 	case CAUSE_NARROW_POOL:
 	case CAUSE_SERIAL_STAGE:

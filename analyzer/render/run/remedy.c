@@ -500,6 +500,12 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			return "Log every hundredth step, average weights every tenth, validate on "
 			       "fewer batches.";
 		break;
+	case ADVICE_MOVE_OUT_OF_PROCESS:
+		if (report->diagnosis.cause == CAUSE_STEPS_HELD)
+			return "If it loads batches (a background generator around a DataLoader), "
+			       "give that DataLoader num_workers; else use "
+			       "multiprocessing.Process instead of threading.Thread.";
+		break;
 	case ADVICE_CHEAPER_STEP:
 		if (add_line(report, LINE_STEPS, buffer))
 			page_append(buffer, REMEDY_WORDS, ".");
