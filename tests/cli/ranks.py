@@ -101,6 +101,18 @@ def check_words():
         t.check(not any(other in text for other in others), others, text)
 
 
+def check_loads():
+    """If the culprit's loads take longer than the others', the report says so."""
+    for load_ms in (45, 44):
+        folder = t.scratch()
+        for number in range(4):
+            rundb.rank(os.path.join(folder, "r{}.db".format(number)), number, [1, 1, 90, 1],
+                       load_ms=load_ms if number == 2 else 30)
+        text = " ".join(show(folder).out.split())
+        t.check("Rank 2 (node1) waits" in text, text)
+        t.equal("Its loads take 45.0 ms on average, those of other ranks 30.0 ms." in text, load_ms == 45, text)
+
+
 def check_groups():
     """Groups of ranks that never meet are told apart, and the group is named that loses time."""
     folder = rundb.groups(t.scratch(), [[1, 1, 1, 1], [1, 1, 1, 90]])
@@ -203,6 +215,7 @@ def main():
     check_shapes()
     check_words()
     check_groups()
+    check_loads()
     check_two()
     check_clocks()
     check_folder()

@@ -255,6 +255,12 @@ def check_compiling(folder):
                            ("main", 1, "before", [("/home/me/train.py", "<module>", 30)], 100)])
         check(name, path, "cheaper_step")
         t.equal("torch.compile() compiles in 80 % of the time" in forms.flat(forms.run(path)), wanted, name)
+    for ranks in (1, 2):
+        rundb.build(path, [rundb.loader(rundb.simulate(80, 2, 5, 150), workers=2)], meta={"world_size": str(ranks)},
+                    lines=[("main", 1, "before", [own], 400),
+                           ("main", 1, "before", [("/home/me/train.py", "<module>", 30)], 100)])
+        check("ranks", path, "cheaper_step")
+        t.equal("dlprof-report of their folder compares all 2." in forms.flat(forms.run(path)), ranks == 2, ranks)
 
 
 def main():

@@ -43,7 +43,7 @@ Test(facts, of_a_run)
 		" ('decode', 'zlib', 'deflate', 0, 1, 5, 100, 640, 5, 0),"
 		" ('decode', 'libjpeg', 'JPEG', 256, 1, 5, 100, 99999, 5, 0);"
 		"INSERT INTO t_meta VALUES ('helper_wanted_ns', '30'), ('main_cpu_of_ns', '60'),"
-		" ('children_cpu_ns', '8'), ('children_cpu_of_ns', '20');"
+		" ('children_cpu_ns', '8'), ('children_cpu_of_ns', '20'), ('world_size', '2');"
 		"INSERT INTO t_use VALUES (7, 1, 9000, 64, 1, 2, 3, 4),"
 		" (8, 2, 3000, 2, 100, 500, 3, 70), (18, 2, 1000, 1, 100, NULL, 4, 50),"
 		" (19, 3, 2000, 2, 300, 900, NULL, 20);"
@@ -59,6 +59,7 @@ Test(facts, of_a_run)
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_OTHER], 3);
 	cr_expect_eq(facts.helper_cores, 0.5);
 	cr_expect_eq(facts.children_cores, 0.4);
+	cr_expect_eq(facts.ranks, 2);
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_LOCK], 0);
 	cr_expect_eq(facts.no_core_ns, 40, "a third of their CPU time, as of the workers");
 	cr_assert_eq(facts.peer_count, 3);

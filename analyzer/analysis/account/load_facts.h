@@ -73,6 +73,7 @@ struct load_facts {
 	double cores_allowed; /* number of cores in the smallest CPU mask */
 	/* number of cores in the training's CPU mask as it began, if more; NAN: several ranks */
 	double cores_at_start;
+	double ranks; /* number of ranks of the job */
 	/* a process's mean private memory when first measured, and when last measured */
 	double private_begin_bytes, private_end_bytes;
 	double major_faults; /* page faults that read from a device, summed over the processes */
@@ -104,6 +105,7 @@ struct load_facts {
 		.runnable_threads = NAN,                                                           \
 		.cores_allowed = NAN,                                                              \
 		.cores_at_start = NAN,                                                             \
+		.ranks = NAN,                                                                      \
 		.private_begin_bytes = NAN,                                                        \
 		.private_end_bytes = NAN,                                                          \
 		.major_faults = NAN,                                                               \

@@ -117,6 +117,26 @@ static void groups_words(const struct ranks *ranks, char *text, size_t size)
 		    size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
 }
 
+/* Appends how long the culprits' loads take, if that is much longer than those of other ranks. */
+static void append_loads(const struct ranks *ranks, char *text, size_t size)
+{
+	double sums[2] = {0, 0}, counts[2] = {0, 0};
+	char own[UNITS_MAX];
+
+	for (size_t i = 0; i < ranks->count; i++)
+		if (ranks->rows[i].finding.load_mean_ns > 0) {
+			sums[ranks->blames[i].is_culprit] += ranks->rows[i].finding.load_mean_ns;
+			counts[ranks->blames[i].is_culprit]++;
+		}
+	if (!(sums[1] / counts[1] >= LONGER * sums[0] / counts[0]))
+		return;
+	page_append(text, size,
+		    " %s loads take %s on average, those of other ranks %s. If the samples are "
+		    "larger there, shuffle them before they are dealt out to the ranks.",
+		    ranks->job.culprit_count == 1 ? "Its" : "Their",
+		    units_time(own, sums[1] / counts[1]), UNITS_TIME(sums[0] / counts[0]));
+}
+
 /* Writes which ranks are to blame, or that none is; "" if nothing can be said. */
 static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
@@ -140,6 +160,7 @@ static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 			units_share(share, job->blame_share), is_one ? "it" : "them",
 			is_one ? "its" : "their", units_factor(least, job->gain_least),
 			units_factor(most, job->gain_most));
+		append_loads(ranks, text, size);
 	} else if (job->hidden >= 0) {
 		page_append(
 			text, size,

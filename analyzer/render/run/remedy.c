@@ -509,6 +509,11 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 	case ADVICE_CHEAPER_STEP:
 		if (add_line(report, LINE_STEPS, buffer))
 			page_append(buffer, REMEDY_WORDS, ".");
+		if (report->facts.ranks > 1)
+			page_append(buffer, REMEDY_WORDS,
+				    "%sIt may wait there for other ranks: dlprof-report of their "
+				    "folder compares all %.0f.",
+				    *buffer ? " " : "", report->facts.ranks);
 		if (report->diagnosis.grounds.compiling_share > 0)
 			page_append(buffer, REMEDY_WORDS,
 				    "%storch.compile() compiles in %s of the time before the "

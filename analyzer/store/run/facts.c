@@ -465,6 +465,8 @@ int load_facts_read(struct db *db, const struct batch_filter *filter, struct loa
 	if (r == 0) {
 		ret->helper_cores = cores_of(wanted.helper_ns, wanted.helper_of_ns);
 		ret->children_cores = cores_of(wanted.children_ns, wanted.children_of_ns);
+		if (wanted.world_size > 0)
+			ret->ranks = (double)wanted.world_size;
 		/* Of several ranks, each has fewer cores than the machine on purpose. */
 		if (wanted.start_cores > 0 && wanted.world_size < 2)
 			ret->cores_at_start = (double)wanted.start_cores;
