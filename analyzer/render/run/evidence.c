@@ -154,9 +154,11 @@ static void add_faults(const struct load_facts *facts, char *text, size_t size)
 		    UNITS_SHARE(facts->wait_ns[LOAD_WAIT_FAULT] / facts->load_ns));
 }
 
-static void add_outside(const struct grounds *r, char *text, size_t size)
+static void add_outside(const struct report *report, char *text, size_t size)
 {
+	const struct grounds *r = &report->diagnosis.grounds;
 	const struct load_facts *facts = r->facts;
+	const double loads = (double)report->totals.load_count;
 	static const char *const words[LOAD_WAIT_MAX] = {
 		[LOAD_WAIT_ASLEEP] = "asleep",
 		[LOAD_WAIT_THREAD] = "waiting for other threads",
@@ -175,7 +177,7 @@ static void add_outside(const struct grounds *r, char *text, size_t size)
 		return;
 	}
 	if (peer && *peer->name && peer->ns >= GROUNDS_OUTSIDE * facts->load_ns) {
-		page_append(text, size, " A load waits %s%s in %s of its time.",
+		page_append(text, size, " A load waits %s%s in %s of its time",
 			    peer->kind == LOAD_WAIT_WRITE ? "to write to "
 			    : r->is_managed		  ? "for a multiprocessing.Manager, "
 							  : "for ",
@@ -183,6 +185,10 @@ static void add_outside(const struct grounds *r, char *text, size_t size)
 			    : strncmp(peer->name, "pipe:", 5) == 0 ? "a pipe"
 								   : peer->name,
 			    UNITS_SHARE(peer->ns / facts->load_ns));
+		if (peer->kind == LOAD_WAIT_SOCKET && report->loader_count == 1 &&
+		    loads > 0 && peer->count >= 2 * loads)
+			page_append(text, size, " (%.0f waits)", peer->count / loads);
+		page_append(text, size, ".");
 		return;
 	}
 	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
@@ -309,7 +315,7 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 			page_append(text, size,
 				    " One process that the training started needs %.2g cores.",
 				    r->facts->helper_cores);
-		add_outside(r, text, size);
+		add_outside(report, text, size);
 		break;
 	case CAUSE_SLOW_SAMPLES:
 		add_samples(report, text, size);
@@ -393,16 +399,16 @@ static void add_first(const struct report *report, char *text, size_t size)
 	case CAUSE_LOADER_CAPACITY:
 	case CAUSE_CPU_CONTENTION:
 		add_capacity(report, text, size);
-		add_outside(&d->grounds, text, size);
+		add_outside(report, text, size);
 		break;
 	case CAUSE_INTERMITTENT_LOADER:
 		if (!isnan(d->wait_timer.period_ns))
 			page_append(text, size, " It happens every %s, by the clock.",
 				    UNITS_TIME(d->wait_timer.period_ns));
-		add_outside(&d->grounds, text, size);
+		add_outside(report, text, size);
 		break;
 	case CAUSE_SINGLE_PROCESS:
-		add_outside(&d->grounds, text, size);
+		add_outside(report, text, size);
 		break;
 	case CAUSE_SLOW_WORKER:
 		add_slow_workers(report, text, size);
