@@ -100,7 +100,7 @@ def pipeline():
         return with_options(data, 4) if kind == "generators_four" else data
     if kind in ("unhurried", "unhurried_ahead"):  # left to itself, TensorFlow adds a prefetch() here
         data = with_options(tf.data.Dataset.from_generator(
-            generate, output_signature=tf.TensorSpec((64,), tf.float32)).batch(2), autotune=False)
+            generate, output_signature=tf.TensorSpec((64,), tf.float32)).batch(1), autotune=False)
         return data.prefetch(2) if kind == "unhurried_ahead" else data
     if kind == "tiny":
         return tf.data.Dataset.range(IMAGES * 200).map(lambda x: x * 2).batch(800).prefetch(AUTO)

@@ -361,7 +361,9 @@ def main():
         got = found.get(key, (0, 0, 0))
         check(ns <= got[0] <= most[key] * 1.02, "blocked for", key, got[0] / 1e6, "ms of",
               ns / 1e6, "to", most[key] / 1e6, "planted; in all", found)
-    check(("write", took["roomy"]) not in found, "a write that found room was no wait", found)
+    # Of the hundred writes one may last while somebody else has the core.
+    roomy = found.get(("write", took["roomy"]), (0, 0, 0))
+    check(roomy[1] < 10 and roomy[0] < 0.2 * WAIT_S * 1e9, "a write that found room was no wait", found)
     server_key = "socket", names["PORT"]
     # Of the four acts with the server two read the whole reply, one 100 bytes of it, and one nothing.
     equal(found[server_key][2], 2 * len(REPLY) + 100, "bytes of the server")
