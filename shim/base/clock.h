@@ -15,7 +15,7 @@
 /* Nanoseconds of a tick, multiplied by 2^32; 0: a tick is one nanosecond. */
 extern HIDDEN volatile uint64_t clock_scale;
 
-/* A duration of fewer ticks is below the limit of clock_limit(). 0: no duration is. */
+/* Durations of fewer ticks than this are below the limit set by clock_limit(). 0: none is. */
 extern HIDDEN volatile uint64_t clock_short_ticks;
 
 static inline uint64_t clock_ns(clockid_t clock)

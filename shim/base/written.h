@@ -4,8 +4,8 @@
 
 #include "base/config.h"
 
-/* Lists a file. Called only if config.stop_after is set. */
+/* Adds a file to the list. Called only if config.stop_after is set. */
 void written_add(const char *path);
 
-/* Notes the listed files: only regular files of a megabyte or more. */
+/* Writes a note that names the regular files of a megabyte or more in the list. */
 void written_note(void);

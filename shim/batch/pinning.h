@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pinning.h - counts tensors that a pinning thread fetches, for the next batch that is taken. */
+/* pinning.h - counts what a pinning thread fetches; the next batch taken gets the counts. */
 #pragma once
 
 #include <stdint.h>

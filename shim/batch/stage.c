@@ -33,7 +33,7 @@ struct stage {
 	struct stage_facts facts;
 	uint16_t parent;
 	uint32_t life;
-	/* Others use CPU time in its calls. Not set for kernels: of whole calls, all is theirs. */
+	/* Other stages' calls run in its calls, so its own CPU time is unknown. False: kernels. */
 	atomic_bool has_inner;
 	uint64_t sent[STAGE_SUM_MAX];
 	/* Elements put into and taken out of this stage, if it is a queue. Many threads count. */

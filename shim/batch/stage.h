@@ -130,7 +130,7 @@ extern HIDDEN __thread struct stage_self {
 	uintptr_t top_address;
 	struct ledger *ledger;
 	uint32_t life;    /* thread_life when the thread took the ledger */
-	uint32_t untimed; /* calls inside the innermost timed one that stage_end() will end */
+	uint32_t untimed; /* untimed calls under way inside `top`, which stage_end() will end */
 } stage_self __attribute__((tls_model("initial-exec")));
 
 static inline void stage_end(struct stage_call *call, bool has_element)

@@ -56,5 +56,5 @@ bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret
 
 uint32_t buffers_out(void);
 
-/* Returns the most records that may be lost: of buffers reused unread, or of impossible sizes. */
+/* Returns how many records may be lost, at most: in buffers reused unread or of impossible size. */
 uint64_t buffers_dropped(void);

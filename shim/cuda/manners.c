@@ -39,7 +39,7 @@ static struct {
 #undef FOREIGN
 } real;
 
-/* Finds libcupti's own function: in the one that we use, by RTLD_NEXT, or in any mapped one. */
+/* Finds libcupti's own function: in our libcupti, else by RTLD_NEXT, else in a mapped libcupti. */
 static void *find(const char *name)
 {
 	void *found = NULL, *library;
@@ -222,7 +222,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
-/* Gives CUPTI to a user that was here before. It will not register its callbacks once more. */
+/* Gives CUPTI to a user that was here before. The user will not register its callbacks again. */
 static void give_back(void)
 {
 	if (state_mode() != STATE_CUPTI || !theirs.registered)
@@ -271,7 +271,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	if (!(flag & CUPTI_FLUSH_FORCED) || state_mode() != STATE_CUPTI)
 		return real.cuptiActivityFlushAll(flag);
 	end_stand_in();
-	/* Without force first: a forced flush may return operations without their ends. */
+	/* Flush without force first: a forced flush may return operations without their ends. */
 	if (state_is_armed())
 		cupti.ActivityFlushAll(0);
 	first = atomic_compare_exchange_strong(&activity_forced_ns, &none, clock_now_ns());
@@ -282,7 +282,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
 	return r;
 }
 
-/* libcupti's own function removes the callbacks and kinds of all users: notes that. */
+/* Notes that libcupti's own function removes the callbacks and kinds of all users. */
 EXPORT int cuptiFinalize(void)
 {
 	int r;
@@ -368,7 +368,7 @@ EXPORT int cuptiSetThreadIdType(int type)
 	SET(real.cuptiSetThreadIdType(type), activity_others.thread_id_type = type);
 }
 
-/* Returns our function in place of `found`, if that is the one of the libcupti that we use. */
+/* Returns our function in place of `found`, if `found` is of the libcupti that we use. */
 static void *answer(const char *name, void *found)
 {
 #define FOREIGN(of, params)                                                                        \

@@ -16,7 +16,7 @@ bool start_recording(void);
 /* Returns true if this process, or one from which it was forked, tried to record. */
 bool start_was_tried(void);
 
-/* Returns false in a forked child where only the parent tried to: it has no end to note. */
+/* Returns false in a forked child that has not tried to record itself: it has no end to note. */
 bool start_has_end(void);
 
 bool start_is_busy(void);

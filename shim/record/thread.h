@@ -145,7 +145,7 @@ struct thread_batch {
 
 struct thread_training {
 	struct thread_batch batch;
-	struct thread_batch outer; /* batch of the loop around the one that takes `batch` */
+	struct thread_batch outer; /* if loops over loaders are nested: batch of the outer loop */
 	/* up to this time the step is divided into parts; 0: the thread waits, or has no step */
 	uint64_t since_ns;
 	uint64_t rest_ns;      /* time that belongs to no part yet: the next one may get it */
@@ -266,7 +266,7 @@ struct thread {
 		bool asks_itself;
 		/* takes_within: the thread is in a library that is known to have an asker */
 		bool takes, takes_within;
-		/* looked: looked_key was empty; looked_apart: and at another check after a pause */
+		/* looked: queue looked_key was found empty; looked_apart: again, after a pause */
 		bool looked, looked_apart;
 		const void *looked_key;
 		uint64_t looked_begin_ns, looked_until_ns;

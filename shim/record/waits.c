@@ -267,7 +267,7 @@ void waits_begin(void)
 	atomic_store_explicit(&received, 0, memory_order_relaxed);
 }
 
-/* The bytes are taken away, so that of several loads at the same time only one counts them. */
+/* Takes the bytes of other threads away, so that only one of several loads counts them. */
 void waits_end(struct thread *thread)
 {
 	const uint64_t bytes = atomic_exchange_explicit(&received, 0, memory_order_relaxed);

@@ -69,7 +69,7 @@ struct account_wait {
 	double sampling_ns;                /* NAN: unknown; its time is then in the other two */
 };
 
-/* Divides a wait, given its hand-over and the time of choosing samples in it; NAN: unknown. */
+/* Divides a wait into its parts. `handover_ns` and `sample_ns` are NAN if they are unknown. */
 struct account_wait account_divide(int64_t workers, double wait_ns, double handover_ns,
 				   double sample_ns);
 

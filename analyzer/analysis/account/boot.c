@@ -175,7 +175,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* Of boot_block() times 1, 2, 4, ..., returns the length in cells at which blocks vary most. */
+/* Returns at which length, in cells, blocks vary most: boot_block() times 1, 2, 4 and so on. */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;

@@ -363,8 +363,8 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 			take_gain(whatif_gain_of(whatif, row), ret);
 			return widen_to_function(v, id, ret);
 		}
-		/* What is not sent need not be made, and uneven shards surely are the cause: these
-		 * are advised with a bound. */
+		/* Sending less also saves making what was sent. Uneven shards surely are a cause.
+		 * Both are advised with an upper bound, though the replay shows no sure gain. */
 		if (id != ADVICE_SEND_LESS && id != ADVICE_EVEN_SHARDS &&
 		    !(id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0))
 			return 0;

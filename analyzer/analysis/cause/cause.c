@@ -53,7 +53,7 @@ static struct events_query excess(const struct batch_series *s, const float *val
 }
 
 /*
- * Lists for how long of each step the GPU was not busy: a step that waits for a busy GPU is no
+ * Lists how long the GPU was not busy in each step, since a step that waits for a busy GPU is no
  * pause. *ret is NULL if the GPU's times are unknown.
  */
 static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
@@ -128,7 +128,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	/* If steps only queue work for the GPU, a long step waits for earlier work: no pause. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
-	/* Batches pile up in a long step, so waits may go on at another phase of their period. */
+	/* Batches pile up in a long step. Later waits may be at another phase of their period. */
 	of_wait.breaks = &of_compute;
 	r = period_find(&of_wait, &ret->wait);
 	if (r == 0)
@@ -149,7 +149,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	return r;
 }
 
-/* Returns which share of the cores that others leave is used by loads and their programs. */
+/* Returns the share, used by loads and their programs, of the cores that other programs leave. */
 static double cpu_share(const struct batch_series *s, const struct finding *f,
 			const struct load_facts *facts)
 {
@@ -503,7 +503,7 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 	if (r < 0)
 		return r;
 	grounds_find(s, f, input, &ret->grounds);
-	/* If workers share a limit, even shards gain nothing. */
+	/* If workers share a limit, shards of equal size gain nothing. */
 	if (!input->flight || isnan(input->flight->limit_per_s))
 		uneven_find(s, f, grounds_is_asking(&ret->grounds), &ret->uneven);
 	skipped_find(s, f, input->has_gpu, &ret->skipped);

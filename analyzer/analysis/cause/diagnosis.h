@@ -99,8 +99,8 @@ struct grounds {
 		bool is_line;  /* stack samples show what line of code that thread was in */
 	} holder;
 	struct {
-		double share, error; /* of the steps' time; 0: little */
-	} steps_held;                /* another thread held the interpreter */
+		double share, error; /* share of the steps' time, and its error; 0: too little */
+	} steps_held;                /* other threads held the interpreter in steps */
 	struct {
 		double count, each_ns;
 	} small; /* samples of a batch that are small and made one by one; count 0: none */
@@ -108,7 +108,7 @@ struct grounds {
 	double blown_up;
 	bool is_own_code; /* loads compute, half of their time in one of the user's functions */
 	struct {
-		size_t first, last; /* number of batches at the start, or end, hardly waited for */
+		size_t first, last; /* batches at the run's start (end) with hardly any wait */
 	} calm;
 	double threads;       /* number of all workers' runnable threads, if too many; else NAN */
 	double cores_allowed; /* number of cores that workers may use, if too few; else NAN */

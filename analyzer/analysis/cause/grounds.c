@@ -48,9 +48,9 @@
 /* memory is short if loads are off the CPU, in no observed call, for at least this share */
 #define PAGING          0.33
 #define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or at this many faults a sample */
-/* workers write to one pipe if on average at least this many of them wait to write to it */
+/* workers are taken to write to one pipe if on average at least this many wait to write */
 #define WRITERS         1.2
-/* a single worker writes to a helper if reading pipes takes this part of the time of writing */
+/* one worker's writes go to a helper if waits to read pipes take this part of the waits to write */
 #define ANSWERED        0.1
 #define HELPER_BUSY     0.8  /* a helper process is busy if it wants at least this part of a core */
 /* a helper that wants more cores than this has several threads: one core does not limit it */
@@ -352,7 +352,7 @@ static void find_small(const struct finding *f, const struct cause_input *input,
 	}
 }
 
-/* Returns true if loads wait for threads of their process, and these for other machines. */
+/* Returns true if loads wait for threads of their process, and these threads for other machines. */
 static bool are_threads_asking(const struct load_facts *facts)
 {
 	return facts->runnable_threads < GROUNDS_HARDLY_RUN &&
@@ -419,7 +419,7 @@ static bool is_drawn(const struct load_facts *facts)
 
 /*
  * Returns true if in each epoch each worker opens the same files, two or more. The last epoch may
- * be cut off and lack openings, but not so many that one worker an epoch would explain the rest.
+ * be cut off and lack openings, if the other openings are more than one worker an epoch would make.
  */
 static bool are_opened_by_all(const struct load_facts *facts, double workers, double epochs)
 {

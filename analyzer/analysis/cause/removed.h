@@ -33,7 +33,7 @@ bool removed_is_shift(const struct diagnosis *d);
  */
 double removed_at_most(const struct remedied *v, enum advice_id id);
 
-/* Returns the share that a remedy removes with certainty, if that is less than removed_by(). */
+/* Returns the share of the loads' time that a remedy surely removes; 0: as much as removed_by(). */
 double removed_at_least(const struct remedied *v, enum advice_id id);
 
 /* Returns which share of the work that an advice shortens (reading, decoding) may be needless. */

@@ -63,7 +63,7 @@ void skipped_find(const struct batch_series *s, const struct finding *f, bool ha
 		next = series_next_epoch(s, run);
 		end = series_run_end(s, next - 1);
 		until = end_of_skipped(s, has_gpu, begin, end, most_ns);
-			/* If all steps of an epoch are short, it only looks at the data. */
+		/* An epoch whose steps are all short only looks at the data: it skips nothing. */
 		if (until == end || until - begin < SKIPPED_FEWEST)
 			until = begin;
 		ret->count += until - begin;

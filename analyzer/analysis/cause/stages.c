@@ -69,13 +69,13 @@ enum stage_kind stage_kind_find(const char *name)
 #define MADE_LEAST   0.9
 #define LONGEST_MOST 0.67 /* caches are not judged if one epoch has more than this of all batches */
 /* a cache serves if its input made hardly more elements than the longest epoch took */
-#define SERVED_MOST  0.05 /* at most this share of all elements more */
-#define SERVED_LEAST 0.03 /* at least this share came from the cache */
+#define SERVED_MOST  0.05 /* the excess is at most this share of all elements */
+#define SERVED_LEAST 0.03 /* and at least this share of all elements came from the cache */
 /* later epochs hardly wait if a wait is at most this part of a step and of a first-epoch wait */
 #define HARDLY       0.25
-/* Python waits for other things than the interpreter if that is held for less than this share */
+/* Python hardly waits for the interpreter if that is held for less than this share of the time */
 #define HELD_MOST    0.5
-/* a function whose kernels take little of its time, and that takes less than this, is overhead */
+/* calls are overhead if each takes less than this on average, and kernels take little of it */
 #define OVERHEAD_NS  2e5
 #define WANTED       16   /* this many threads or calls are advised where calls mostly wait */
 
@@ -178,7 +178,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 	for (int depth = 0; at != STAGE_NOWHERE && depth < MOST_DEEP; depth++, at = input) {
 		const struct stage_work *stage = &stages->list[at];
 
-		/* What calls in parallel has threads of its own, and keeps results ready. */
+		/* A stage of parallel calls has threads of its own, and keeps results ready. */
 		if (is_first && (stage->kind == STAGE_PREFETCH || is_parallel(stage)))
 			f->is_prefetched = true;
 		is_first &= stage->is_root || stage->kind == STAGE_OTHER;
@@ -316,7 +316,7 @@ static void price_calls(const struct view *v, const struct stage_finding *f, int
 {
 	const struct stage_work *slow = &v->stages->list[f->slow];
 	const struct stage_work *lead = &v->stages->list[f->lead];
-	/* If kernels take less than all of the time, the rest is in the calls, too. */
+	/* If kernels take less time than the slow stage, the rest of its time is in calls, too. */
 	const double all_ns =
 		fmax(v->kernel_ns > 0 ? v->kernel_ns : slow->busy_ns, v->slow_ns) / v->batches;
 	const double blocked_ns = f->blocked_share * lead->own_ns / v->batches;
@@ -464,7 +464,7 @@ static void price_maybe(const struct view *v, const struct stage_finding *f, dou
 	ret->low = 0;
 }
 
-/* Returns true if stage `at` feeds stage `above`, also by other stages. */
+/* Returns true if stage `at` feeds stage `above`, directly or through other stages. */
 static bool is_below(const struct stages *stages, size_t at, size_t above)
 {
 	for (int depth = 0; at != STAGE_NOWHERE && depth < MOST_DEEP; depth++) {
@@ -493,7 +493,7 @@ static size_t endless_below(const struct stages *stages, size_t cache)
 	return STAGE_NOWHERE;
 }
 
-/* Returns true if a cache's input made nearly all of its elements, in later epochs, too. */
+/* Returns true if the input made nearly all elements that the cache gave, also in later epochs. */
 static bool is_made_anew(const struct view *v, size_t cache)
 {
 	const size_t input = input_of(v->stages, cache);
@@ -536,7 +536,7 @@ static void judge_served(const struct view *v, size_t cache, struct stage_findin
 
 /*
  * Finds a cache that is useless, as the slow stage that feeds it runs in each epoch. The predicted
- * gain supposes that the longest epoch fills the cache; its upper end, that it is always full.
+ * gain supposes that the longest epoch fills the cache; the gain's upper end, that none has to.
  */
 static void find_cache(const struct view *v, struct stage_finding *f)
 {
@@ -606,7 +606,7 @@ static void judge_operators(struct view *v, size_t root, double reader_ns, doubl
 			    &f->parallel);
 }
 
-/* Judges a pipeline of DALI. Waiting outside of its own calls is an external source, in Python. */
+/* Judges a pipeline of DALI. Waits outside of DALI's own calls are for a source in Python. */
 static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 {
 	const struct stages *stages = v->stages;

@@ -172,7 +172,7 @@ static uint32_t find_starved(const struct gpu_streams *streams, int device)
 static int64_t mask_device(const struct gpu_op *ops, size_t count, int device, uint32_t starved,
 			   int64_t begin_ns, int64_t end_ns)
 {
-	int64_t ns[2] = {0, 0}, reached_ns[2] = {begin_ns, begin_ns}; /* [1]: no other streams */
+	int64_t ns[2] = {0, 0}, reached_ns[2] = {begin_ns, begin_ns}; /* [0]: all; [1]: no others */
 
 	for (size_t i = 0; i < count; i++) {
 		const bool is_other = ops[i].kind == DLPROF_GPU_KERNEL &&

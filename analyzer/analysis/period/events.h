@@ -66,7 +66,7 @@ struct event_gaps {
 
 int events_gaps(const struct events *events, struct event_gaps *ret);
 
-/* Returns the share of the events' time at the phase with most of it, like phase_share(). */
+/* Returns the share of the events' time that is at the phase with most time, like phase_share(). */
 double events_share(const struct events *events, size_t period, size_t block_rows,
 		    size_t *ret_phase);
 

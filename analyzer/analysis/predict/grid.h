@@ -10,7 +10,7 @@ struct grid {
 	int32_t workers[GRID_MOST], prefetch[GRID_MOST];
 	double load[GRID_MOST];
 	bool in_order[2];
-	/* Number of values in each array above; index of the run's own value in the array (x_was).
+	/* x_count: number of values in the array x; x_was: index of the run's own value in it.
 	 * Values ascend, but in_order begins with the run's own value. */
 	size_t worker_count, prefetch_count, load_count, order_count;
 	size_t worker_was, prefetch_was, load_was;

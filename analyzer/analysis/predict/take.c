@@ -41,7 +41,7 @@ struct walk {
 	double *given_ns; /* when loads were assigned: a ring of `ahead` entries for each worker */
 	size_t *turn;     /* for each worker, the index of its oldest entry in its ring */
 	size_t workers, ahead; /* ahead: number of batches that a worker prefetches */
-	bool is_pooled; /* one ring has the loads of all workers */
+	bool is_pooled; /* given_ns is one ring for all workers, as any of them takes a load */
 	double now_ns;
 };
 

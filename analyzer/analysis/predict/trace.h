@@ -16,8 +16,8 @@
 struct trace_epoch {
 	size_t begin;
 	double setup_ns; /* time of making the iterator, which starts workers one after the other */
-	/* Part of setup_ns in which samples were chosen; NAN: unknown. Without workers, both also
-	 * have the time in which the first next() chose samples. */
+	/* Part of setup_ns in which samples were chosen; NAN: unknown. Without workers, setup_ns
+	 * and sample_ns also have the time in which the first next() chose samples. */
 	double sample_ns;
 	double boot_ns; /* from the end of setup until the last worker began a load; NAN: unknown */
 	double start_ns; /* time from the end of setup to the first load */

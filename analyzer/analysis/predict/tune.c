@@ -105,7 +105,7 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* Orders settings: those to try first; then by gain. An unknown gain counts as the largest. */
+/* Puts settings to try before others, then larger gains first. Unknown gains count as largest. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;

@@ -50,7 +50,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* Adds a batch to its bin of time, with a mean step as pace: so a bin's pace counts batches. */
+/* Adds a batch to its bin of time. Its pace is a mean step, so that a bin's pace counts batches. */
 static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
 	struct window_part mean = *part;
@@ -181,8 +181,8 @@ struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
 	double starved_ns; /* longest waits in windows in which the rank with that wait starved */
-	double excess_ns; /* in these windows, the longest minus the second longest wait */
-	double lag_ns; /* in these windows, the steps of that rank minus the others' mean steps */
+	double excess_ns; /* in windows of starved_ns, the longest minus the second longest wait */
+	double lag_ns; /* in windows of starved_ns, the starved rank's steps minus the others' */
 	double alone_wait_ns, alone_time_ns;
 	struct stats_pairs paces; /* steps of the rank that waited longest, and the others' mean */
 	size_t step_count;

@@ -58,8 +58,8 @@ double fold_log_gamma_tail(size_t shape, double sum);
 double fold_log_p(const struct fold_series *series, size_t period, double factor);
 
 /*
- * Returns a factor, at most 1, that weakens the evidence for a period whose rows resemble each
- * other: (1 - r)/(1 + r), where r correlates each row with the next one, shifted by half a period.
- * Returns 1 for r <= .02, or fewer than 6 rows.
+ * Returns a factor, at most 1, that weakens the evidence for a period: (1 - r)/(1 + r), where r is
+ * the correlation of each row with the next row, after that was rotated by half a period. What rows
+ * still share then is no period. Returns 1 for r <= .02, or fewer than 6 rows.
  */
 double fold_memory(const struct fold_series *series, size_t period);

@@ -36,7 +36,7 @@ void stats_order_init(struct stats_order *order, const struct stats_column *colu
 /* Returns the value of rank `rank` (0: the smallest); rank < count. */
 double stats_order_rank(struct stats_order *order, size_t rank);
 
-/* Returns the quantile: `share` (0-1) of the values are at most as large. NAN: no value. */
+/* Returns the value that `share` (0-1) of the values do not exceed. NAN: there are no values. */
 double stats_order_quantile(struct stats_order *order, double share);
 
 double stats_order_sum_largest(struct stats_order *order, size_t top);

@@ -45,6 +45,6 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream,
 /* Writes what was sampled. `is_last`: no more samples will come. */
 int sampler_write(struct sampler *sampler, struct writer *writer, bool is_last);
 
-/* Call the first after a commit, or the second after a rollback: it makes all be written again. */
+/* Call this after a commit. sampler_rewind(), after a rollback, makes all be written again. */
 void sampler_written(struct sampler *sampler);
 void sampler_rewind(struct sampler *sampler);

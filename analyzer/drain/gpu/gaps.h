@@ -54,5 +54,5 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 /* Returns true if no gap that is known so far overlaps [begin_ns, end_ns). */
 bool gaps_spare(const struct gaps *gaps, int64_t begin_ns, int64_t end_ns);
 
-/* Returns true if a gap is open before `end_ns` that late records may still undo (GAPS_TOLD). */
+/* Returns true if an open GAPS_TOLD gap began before `end_ns`: late records may still undo it. */
 bool gaps_may_spare(const struct gaps *gaps, int64_t end_ns);

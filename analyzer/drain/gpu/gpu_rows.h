@@ -40,7 +40,7 @@ struct gpu_batch {
 	int64_t wait_ns;
 	uint32_t tid; /* thread that took the batch; 0: unknown */
 	bool written;
-	int64_t edges[GPU_PARTS + 1]; /* times between the step's parts; edges[GPU_PARTS] 0: none */
+	int64_t edges[GPU_PARTS + 1]; /* begins of the parts, then the last end (0: all unknown) */
 };
 
 /* What the process records of its GPUs. Columns about what is not recorded are NULL. */

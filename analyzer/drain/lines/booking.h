@@ -43,7 +43,7 @@ struct booking_span {
 	uint64_t begin_ns, end_ns;
 	enum booking_from from;
 	enum line_phase phase;
-	int64_t loader_id; /* 0: not known yet; a LOAD or NOT_READY then takes for the time being */
+	int64_t loader_id; /* 0: not known yet; a load or wait then takes for the time being */
 };
 
 void booking_claim(struct booking *booking, const struct booking_span *span);

@@ -11,7 +11,7 @@
 
 void hidden_begin(void);
 
-/* Writes that calls of a library are observed; a process has noted that a module calls it. */
+/* Adds a library to the fact (META_DECODERS_PATCHED) that lists whose calls are observed. */
 int hidden_reached(struct writer *writer, const char *library);
 
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns);

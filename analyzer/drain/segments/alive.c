@@ -119,7 +119,7 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 		return poll(&waiting, 1, 0) == 0;
 	if (alive->is_found) /* the process is known by its pid; an old kernel has no pidfd */
 		return is_shown(alive);
-	/* Asked before the lock, which outlives the process while a reader has its memory. */
+	/* Ask this first: the lock outlives the process while a reader has the process's memory. */
 	if (is_nobody(alive))
 		return false;
 	locked = has_lock(alive);

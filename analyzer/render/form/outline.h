@@ -12,7 +12,7 @@
 
 /* Chapters that text, Markdown and HTML lay out in a way of their own. */
 #define OUTLINE_HEAD    "head"    /* program, amount of data and name of each run */
-#define OUTLINE_VERDICT "verdict" /* verdict, a sentence without its full stop, paragraphs */
+#define OUTLINE_VERDICT "verdict" /* one row: verdict, sentence without full stop, paragraphs */
 #define OUTLINE_MORE    "more"    /* commands to type next, shown on a terminal only */
 
 struct batch_series;

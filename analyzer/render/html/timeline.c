@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline.c - shows wait and compute over the whole run: a table, and where time.js draws. */
+/* timeline.c - shows wait and compute over the run: a table, and a figure that time.js draws. */
 #include "analysis/account/series.h"
 #include "render/html/put.h"
 

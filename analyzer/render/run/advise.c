@@ -135,7 +135,7 @@ static const char *whatif_words(const struct report *report, int id)
 	return id < WHATIF_MAX ? words[id] : whatif_name(&report->diagnosis.whatif, id);
 }
 
-/* Appends the range of a predicted gain, up to that of ideal input; false: there is no range. */
+/* Appends the range of a predicted gain, limited to the gain of ideal input. False: no range. */
 static bool add_range(const struct finding *finding, double low, double high,
 		      const char *assumed, char *text, size_t size)
 {

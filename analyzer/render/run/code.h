@@ -39,7 +39,7 @@ void code_outline(const struct report *report, struct outline *outline);
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
 
-/* Appends such words about a group's largest line whose share, minus its error, is 10 % or more. */
+/* Like code_add_named(), for a group's largest line, if its share - error is 10 % or more. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 struct code_line {

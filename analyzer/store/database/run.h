@@ -71,7 +71,7 @@ struct run_info {
 	bool is_gone;        /* the main process ended without running exit handlers */
 	int64_t exit_status;
 	int64_t killed_count; /* number of workers ended by a signal that allows no cleanup */
-	/* lowest number of a worker that was ended by such a signal, and its exit status */
+	/* lowest worker number among killed_count workers, and that worker's exit status */
 	int64_t killed_worker, killed_status;
 };
 

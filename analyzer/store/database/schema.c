@@ -67,7 +67,7 @@ static const char INSERT_VIEW_SQL[] =
 	" NULL AS before_ns, NULL AS backward_ns, NULL AS between_ns, NULL AS optimizer_ns,"       \
 	" NULL AS save_ns"
 
-/* What readers get if a table lacks `column`: the view `lent`; no rows if it lacks `sign`, too. */
+/* If a table lacks `column`, readers get the view `lent`; if it also lacks `sign`, no rows. */
 static const struct {
 	const char *table, *column, *sign, *lent;
 } NEWER[] = {

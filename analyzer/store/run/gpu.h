@@ -66,7 +66,7 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
 
-/* Means over those of a loader's first batches whose value is known. UNKNOWN: none is. */
+/* Means over a loader's first batches, where the value is known. UNKNOWN: it is known of none. */
 struct gpu_means {
 	int64_t h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns;
 };

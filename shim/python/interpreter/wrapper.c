@@ -6,7 +6,7 @@
 /* Our part of an object, behind CPython's header, whose size depends on the version. */
 struct wrapper {
 	const PyMethodDef *method; /* NULL: Python code made this object by calling the class */
-	PyObject *original;	   /* NULL: the same, or the collector cleared this object */
+	PyObject *original;	   /* NULL: Python code made it, or the collector cleared it */
 	bool binds;
 };
 
