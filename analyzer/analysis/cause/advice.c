@@ -303,10 +303,6 @@ static double most_of(const struct remedied *v, enum advice_id id)
 	const struct finding *f = v->finding;
 	const struct batch_series *s = v->series;
 	const double load_ns = s->load_cpu_ns / (double)s->load_cpu_count;
-	const struct diagnosis *d = v->diagnosis;
-	const double held = d->cause == CAUSE_STEPS_HELD || d->second == CAUSE_STEPS_HELD
-				    ? d->grounds.steps_held.share + d->grounds.steps_held.error
-				    : 0;
 
 	/* A load still needs a core for the CPU time of its own thread. fmin() ignores NAN. */
 	if (id == ADVICE_LIMIT_THREADS)
@@ -315,8 +311,6 @@ static double most_of(const struct remedied *v, enum advice_id id)
 	if (id == ADVICE_PERSISTENT_WORKERS || id == ADVICE_CHEAPER_STARTS)
 		return gain_of(f->account.share[ACCOUNT_EPOCH_START] +
 			       f->account.share[ACCOUNT_EPOCH_END]);
-	if (id == ADVICE_MOVE_OUT_OF_PROCESS && held > 0)
-		return gain_of(held * f->account.step_ns / f->account.time_ns);
 	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_alone - 1;
 }
 
@@ -388,6 +382,9 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		ret->gain = fmin(gain_of(v->diagnosis->skipped.wait_ns /
 					 v->finding->account.time_ns),
 				 v->finding->gain_alone - 1);
+	else if (id == ADVICE_MOVE_OUT_OF_PROCESS && share_of_cause(v->diagnosis, CAUSE_STEPS_HELD))
+		ret->gain = gain_of(v->diagnosis->grounds.steps_held.share *
+				    v->finding->account.step_ns / v->finding->account.time_ns);
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(v->diagnosis, id)) {

@@ -161,9 +161,7 @@ static bool add_gain(const struct report *report, const struct advice *advice, c
 		return false;
 	page_append(text, size, ": %s %s%s", advice->is_ideal ? "up to" : "about",
 		    UNITS_FACTOR(1 + advice->gain),
-		    advice->is_ideal && is_whole && advice->id != ADVICE_MOVE_OUT_OF_PROCESS
-			    ? " (ideal input)"
-			    : "");
+		    advice->is_ideal && is_whole ? " (ideal input)" : "");
 	return !advice->is_ideal &&
 	       add_range(&report->finding, advice->low, advice->high, assumed, text, size);
 }
