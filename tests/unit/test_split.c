@@ -175,6 +175,23 @@ Test(causes, a_thread_that_holds_the_interpreter_in_steps)
 	}
 }
 
+/* What waits gain without that thread is not known, so the steps' gain alone is not told. */
+Test(causes, a_thread_that_holds_the_interpreter_in_waits_and_steps)
+{
+	struct line_share waits = {.share = 0.9}, steps = {.share = 0.2};
+	const struct lines lines = {.holders = {[LINE_WAITS] = {&waits, 1, 400, 20e9},
+						[LINE_STEPS] = {&steps, 1, 400, 20e9}}};
+
+	start_series();
+	for (int i = 0; i < 400; i++)
+		add(0, i, &(struct row){80, 80, 20, 50, false});
+	diagnose(&(struct cause_input){.lines = &lines});
+	cr_expect_eq(diagnosis.cause, CAUSE_INTERPRETER_HELD, "%s", cause_names[diagnosis.cause]);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_MOVE_OUT_OF_PROCESS);
+	cr_expect(isnan(diagnosis.advice.steps[0].gain));
+	series_done(&series);
+}
+
 /* A line with 60 % (+- 5) of the steps is the cause if the waiting is at most moderate. */
 Test(causes, a_line_of_the_step_is_named_where_it_takes_more_than_moderate_waiting)
 {

@@ -382,7 +382,9 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		ret->gain = fmin(gain_of(v->diagnosis->skipped.wait_ns /
 					 v->finding->account.time_ns),
 				 v->finding->gain_alone - 1);
-	else if (id == ADVICE_MOVE_OUT_OF_PROCESS && share_of_cause(v->diagnosis, CAUSE_STEPS_HELD))
+	else if (id == ADVICE_MOVE_OUT_OF_PROCESS &&
+		 share_of_cause(v->diagnosis, CAUSE_STEPS_HELD) > 0 &&
+		 !(share_of_cause(v->diagnosis, CAUSE_INTERPRETER_HELD) > 0))
 		ret->gain = gain_of(v->diagnosis->grounds.steps_held.share *
 				    v->finding->account.step_ns / v->finding->account.time_ns);
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
