@@ -144,6 +144,12 @@ void stall_judge_thread(const struct batch_series *series, const struct account 
 
 void stall_doubt(struct finding *finding);
 
+/* Returns how many loads were running at the same time, on average over steady batches. */
+static inline double stall_loads_at_once(const struct finding *finding)
+{
+	return finding->load_mean_ns * (double)finding->steady_count / finding->steady_ns;
+}
+
 int64_t stall_theta_ns(struct batch_series *series);
 
 const float *stall_waits(const struct batch_series *series, const struct finding *finding);

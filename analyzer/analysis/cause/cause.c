@@ -159,7 +159,7 @@ static double cpu_share(const struct batch_series *s, const struct finding *f,
 	if (!s->load_cpu_count || !(s->cores > 0))
 		return NAN;
 	if (facts && facts->children_cores > 0)
-		children = facts->children_cores * f->load_mean_ns * loads_per_ns;
+		children = facts->children_cores * stall_loads_at_once(f);
 	return (s->load_cpu_ns / (double)s->load_cpu_count * loads_per_ns + children) /
 	       fmin(series_free_cores(s), s->cores);
 }

@@ -225,7 +225,7 @@ static void find_fetches(const struct batch_series *s, const struct finding *f,
 {
 	double receiving_ns = f->own.part_ns[ACCOUNT_RECEIVING];
 
-	ret->loading_share = f->load_mean_ns * (double)f->steady_count / s->workers / f->steady_ns;
+	ret->loading_share = stall_loads_at_once(f) / s->workers;
 	if (!(s->fetches.batches > 0) || !(s->fetches.count > 0))
 		return;
 	ret->fetch.count = s->fetches.count / s->fetches.batches;
@@ -241,6 +241,18 @@ static bool has_free_core(const struct batch_series *s)
 	return isnan(s->cores) || isnan(s->main_cores) || used < GROUNDS_FREE * s->cores;
 }
 
+/* Returns the share of a group's time in which other threads held the interpreter, by samples. */
+static double held_share(const struct line_lead *held, double *ret_error)
+{
+	double share = 0;
+
+	for (size_t i = 0; i < held->count; i++)
+		share += held->lines[i].share;
+	share = fmin(share, 1);
+	*ret_error = lines_error(share, lines_effective_count(held->samples, held->ns));
+	return share;
+}
+
 /*
  * Finds a thread that held the interpreter while the main thread waited. Without stack samples, the
  * thread with the most CPU time is taken, if it has much and fetching descriptors used little.
@@ -254,17 +266,12 @@ static void find_holder(const struct batch_series *s, const struct finding *f,
 
 	ret->holder.cpu_ns = ret->holder.share = NAN;
 	if (held && held->samples >= HELD_SAMPLES) {
-		double share = 0;
+		double error, share = held_share(held, &error);
 
-		for (size_t i = 0; i < held->count; i++)
-			share += held->lines[i].share;
-		if (!held->count || share - lines_error(fmin(share, 1),
-							lines_effective_count(held->samples,
-									      held->ns)) <
-					    HELD_SHARE)
+		if (share - error < HELD_SHARE)
 			return;
 		ret->holder.found = true;
-		ret->holder.share = fmin(share, 1);
+		ret->holder.share = share;
 		ret->holder.is_line = true;
 	} else {
 		ret->holder.found = most >= HELD_CPU * f->account.time_ns &&
@@ -280,14 +287,11 @@ static void find_holder(const struct batch_series *s, const struct finding *f,
 static void find_steps_held(const struct cause_input *input, struct grounds *ret)
 {
 	const struct line_lead *held = input->lines ? &input->lines->holders[LINE_STEPS] : NULL;
-	double share = 0, error;
+	double share, error;
 
 	if (!held || held->samples < HELD_SAMPLES || input->has_gpu)
 		return;
-	for (size_t i = 0; i < held->count; i++)
-		share += held->lines[i].share;
-	share = fmin(share, 1);
-	error = lines_error(share, lines_effective_count(held->samples, held->ns));
+	share = held_share(held, &error);
 	if (share - error >= STEPS_HELD_LEAST) {
 		ret->steps_held.share = share;
 		ret->steps_held.error = error;

@@ -23,6 +23,12 @@
 void grounds_find(const struct batch_series *series, const struct finding *finding,
 		 const struct cause_input *input, struct grounds *ret);
 
+/* Returns true if the bytes of `read_again` are received from other machines, not read. */
+static inline bool grounds_is_received(const struct grounds *grounds)
+{
+	return grounds->received_again > 0 && grounds->received_again >= grounds->read_again;
+}
+
 /* Returns true if receiving takes long because workers, busy with their next loads, answer late. */
 bool grounds_is_asking(const struct grounds *grounds);
 

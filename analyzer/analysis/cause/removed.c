@@ -82,9 +82,8 @@ double removed_reading_share(const struct remedied *v)
 	const struct grounds *r = &v->diagnosis->grounds;
 	const struct load_times *loads = v->input->loads;
 
-	return r->received_again > 0 && r->received_again >= r->read_again
-		       ? r->received_share
-		       : load_read_share(loads) + load_decode_share(loads);
+	return grounds_is_received(r) ? r->received_share
+				      : load_read_share(loads) + load_decode_share(loads);
 }
 
 bool removed_are_stalls(const struct diagnosis *d)

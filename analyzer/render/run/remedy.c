@@ -267,19 +267,16 @@ static void workers_words(const struct report *report, const struct advice *advi
 				   whatif->setups[WHATIF_BASELINE].workers > 0 &&
 				   whatif->outside_share >= WHATIF_OUTSIDE;
 
-	if (advice->id == ADVICE_USE_WORKERS && dialect_of(report->loader)->is_torch &&
-	    report->finding.epoch_count > 1)
-		snprintf(buffer, REMEDY_WORDS,
-			 "num_workers=%" PRId32 ", persistent_workers=True: they start once, not "
-			 "in each epoch.",
-			 workers);
-	else if (dialect_of(report->loader)->is_torch && !may_be_shared)
-		snprintf(buffer, REMEDY_WORDS,
-			 "num_workers=%" PRId32 "; a Trainer's is dataloader_num_workers.",
-			 workers);
-	else if (dialect_of(report->loader)->has_workers)
+	const struct dialect *dialect = dialect_of(report->loader);
+	const bool persists = advice->id == ADVICE_USE_WORKERS && dialect->is_torch &&
+			      report->finding.epoch_count > 1;
+
+	if (dialect->has_workers)
 		snprintf(buffer, REMEDY_WORDS, "num_workers=%" PRId32 "%s.", workers,
-			 may_be_shared ? "; no gain if what loads wait for is shared" : "");
+			 persists ? ", persistent_workers=True: they start once, not in each epoch"
+			 : may_be_shared     ? "; no gain if what loads wait for is shared"
+			 : dialect->is_torch ? "; a Trainer's is dataloader_num_workers"
+					     : "");
 	else
 		snprintf(buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s.", workers,
 			 workers == 1 ? "" : "s");
@@ -325,7 +322,7 @@ static void read_words(const struct report *report, char *buffer)
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
 	const struct medium *medium = medium_of(&report->inside);
 	const struct grounds *r = &report->diagnosis.grounds;
-	const bool is_received = r->received_again > 0 && r->received_again >= r->read_again;
+	const bool is_received = grounds_is_received(r);
 	const bool is_inflated = facts->inflated_per_byte > facts->read_per_byte;
 	const char *how = medium && medium->less ? medium->less
 						 : less_of_format(&report->inside, is_inflated);

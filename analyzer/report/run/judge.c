@@ -196,9 +196,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 		r = load_facts_read(db, &report->filter, &report->facts);
 		series_add_threads(&report->series, &report->facts,
 				   report->finding.load_mean_ns,
-				   report->finding.load_mean_ns *
-					   (double)report->finding.steady_count /
-					   report->finding.steady_ns);
+				   stall_loads_at_once(&report->finding));
 	}
 	if (r == 0 && explains)
 		r = find_lines(db, report);
