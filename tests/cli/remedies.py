@@ -225,8 +225,22 @@ def check_anew(folder):
     check("anew, a DataLoader of torchdata", path, "persistent_workers")
     rundb.build(path, [rundb.loader(rundb.simulate(1, 0, 60, 20, epochs=160), workers=0)])
     check("anew, no workers", path, None, unwanted=["use_workers"])
-    rundb.build(path, [rundb.loader(rundb.simulate(8, 0, 60, 20, epochs=20), workers=0)])
-    check("no workers", path, "use_workers")
+    for epochs in (20, 1):
+        rundb.build(path, [rundb.loader(rundb.simulate(160 // epochs, 0, 60, 20, epochs=epochs), workers=0)])
+        check("no workers", path, "use_workers")
+        t.equal("persistent_workers=True: they start once" in forms.flat(forms.run(path)), epochs > 1, epochs)
+
+
+def check_transform(folder):
+    """A transform is named where it takes half of the loads, not where it takes less."""
+    for share in (0.6, 0.4):
+        path = build(os.path.join(folder, "transform.db"), 1 << 20)
+        with sqlite3.connect(path) as database:
+            database.execute("INSERT INTO t_total SELECT 'step', 'ElasticTransform', 'torchvision', 0, COUNT(*),"
+                             " SUM(load_ns) * ?, 0, 0, 1000, 0 FROM t_batch", (share,))
+        check(share, path, "reduce_cpu_per_batch")
+        t.equal("ElasticTransform takes 60 % of a load: choose a cheaper setting" in forms.flat(forms.run(path)),
+                share == 0.6, share)
 
 
 def check_threads(folder):
@@ -265,7 +279,7 @@ def check_compiling(folder):
 
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
-                 check_bytes, check_made_again, check_anew, check_threads, check_compiling):
+                 check_bytes, check_made_again, check_anew, check_transform, check_threads, check_compiling):
         each(t.scratch())
     t.finish()
 

@@ -25,6 +25,7 @@ from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, n
 WAIT_S = 0.08
 REPLY = b"x" * 50000
 LONG = 1 << 20  # more bytes than a pipe, a socket or a terminal has room for
+WRITE_LEAST_NS = 100_000  # what a write takes in which somebody else gets the core, and counts as a wait
 SOON_S = WAIT_S + 0.25  # the other side is late by so much, so that the recorded call has begun by then
 
 
@@ -220,9 +221,13 @@ def page_faults(state):
 
 
 def pipe_with_room(state):
-    """Writes to a pipe with room, which takes no time: only the sleep is a wait."""
+    """Writes to a pipe with room, which takes no time: only the sleep is a wait. Prints which writes lasted."""
+    took = []
     for _ in range(100):
+        begin = time.monotonic_ns()
         os.write(state["roomy"][1], b"line\n")
+        took.append(time.monotonic_ns() - begin)
+    print("lasted", sum(ns >= WRITE_LEAST_NS for ns in took))
     time.sleep(WAIT_S)
 
 
@@ -361,9 +366,8 @@ def main():
         got = found.get(key, (0, 0, 0))
         check(ns <= got[0] <= most[key] * 1.02, "blocked for", key, got[0] / 1e6, "ms of",
               ns / 1e6, "to", most[key] / 1e6, "planted; in all", found)
-    # Of the hundred writes one may last while somebody else has the core.
-    roomy = found.get(("write", took["roomy"]), (0, 0, 0))
-    check(roomy[1] < 10 and roomy[0] < 0.2 * WAIT_S * 1e9, "a write that found room was no wait", found)
+    check(found.get(("write", took["roomy"]), (0, 0, 0))[1] <= int(took["lasted"]), "a write that found room was no wait",
+          took["lasted"], found)
     server_key = "socket", names["PORT"]
     # Of the four acts with the server two read the whole reply, one 100 bytes of it, and one nothing.
     equal(found[server_key][2], 2 * len(REPLY) + 100, "bytes of the server")

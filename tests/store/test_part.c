@@ -132,12 +132,24 @@ Test(part, is_read_as_it_was_written)
 	part_done(&read);
 }
 
+/* Reads the file with its windows; returns what reading it says. */
+static int read_whole(void)
+{
+	struct part read;
+	int r;
+
+	r = part_read(path, &read);
+	if (r == 0) {
+		r = part_read_windows(path, &read);
+		part_done(&read);
+	}
+	return r;
+}
+
 /* Reads the file with one byte changed, or cut; returns what reading it says. */
 static int read_damaged(const char *bytes, size_t size, size_t at, int change)
 {
 	FILE *out = fopen(path, "w");
-	struct part read;
-	int r;
 
 	fwrite(bytes, 1, at, out);
 	if (at < size && change) {
@@ -145,12 +157,7 @@ static int read_damaged(const char *bytes, size_t size, size_t at, int change)
 		fwrite(bytes + at + 1, 1, size - at - 1, out);
 	}
 	fclose(out);
-	r = part_read(path, &read);
-	if (r == 0) {
-		r = part_read_windows(path, &read);
-		part_done(&read);
-	}
-	return r;
+	return read_whole();
 }
 
 Test(part, no_flipped_bit_is_missed)
@@ -192,16 +199,8 @@ Test(part, no_flipped_bit_is_missed)
 /* A stranger's file may have a right checksum and wrong content. */
 static int read_changed(void)
 {
-	struct part read;
-	int r;
-
 	write_part();
-	r = part_read(path, &read);
-	if (r == 0) {
-		r = part_read_windows(path, &read);
-		part_done(&read);
-	}
-	return r;
+	return read_whole();
 }
 
 Test(part, what_cannot_be_is_refused)
