@@ -52,14 +52,14 @@ static void print_stack(const struct stack *stack)
 	putchar(']');
 }
 
-static void print_sample(const struct python_sample *sample)
+static void print_sample(const struct python *python, const struct python_sample *sample)
 {
 	putchar('[');
 	for (size_t i = 0; i < sample->count; i++) {
 		const struct python_thread *thread = &sample->threads[i];
 
-		printf("%s{\"tid\": %" PRIu32 ", \"gil\": %d", i ? ", " : "", thread->tid,
-		       thread->has_gil);
+		printf("%s{\"tid\": %" PRIu32 ", \"gil\": %d, \"awaits\": %d", i ? ", " : "",
+		       thread->tid, thread->has_gil, python_awaits_gil(python, thread->tid));
 		if (thread->stack)
 			print_stack(thread->stack);
 		putchar('}');
@@ -94,7 +94,7 @@ static enum reason sample_all(struct python *python)
 	for (long i = 0; i < samples && reason == REASON_OBSERVED; i++) {
 		reason = python_sample(python, tid_count ? tids : NULL, tid_count, &sample);
 		if (reason == REASON_OBSERVED && !is_quiet)
-			print_sample(&sample);
+			print_sample(python, &sample);
 		if (pause_us)
 			usleep(pause_us);
 	}

@@ -66,6 +66,29 @@ def check_reuse(name, command):
     say("{}: {} of {} wrong, {}".format(name, len(wrong), len(made), json.dumps(end)))
 
 
+def check_lock(name, command):
+    """A thread that sleeps shortly waits for the GIL afterwards, if another one holds it long."""
+    process = pythons.start(command, "lock_host.py", str(SECONDS))
+    tid = pythons.told(process)["tid"]
+    process.stdin.write(b"\n")
+    process.stdin.flush()
+    samples, end = pythons.sample(process.pid, "-n", int(SECONDS * 1e6 / EVERY_US), "-i", EVERY_US,
+                                  "-t", tid)
+    truth = pythons.told(process)
+    pythons.end(process)
+    waited = {}
+    for phase in ("wants", "needs_not"):
+        seen = [thread["awaits"] for found in samples for thread in found if thread["tid"] == tid
+                and phase in [frame[1] for frame in thread.get("stack", ())]]
+        check(len(seen) > 100, name, "samples of", phase, len(seen), end)
+        waited[phase] = sum(seen) / max(1, len(seen))
+    # The thread's own clock counts what it slept too long, and until it has a core, too.
+    check(truth["wants"] - 0.15 < waited["wants"] < truth["wants"] + 0.1, name, truth, waited)
+    check(waited["needs_not"] < 0.4, name, "computes without the GIL", waited)
+    say("{}: waits for the GIL {:.0f} % of the time, seen {:.0f} %; without need {:.0f} %".format(
+        name, 100 * truth["wants"], 100 * waited["wants"], 100 * waited["needs_not"]))
+
+
 def check_threads(name, command):
     """The main thread is there once, with its stack, however many threads begin and end."""
     process = pythons.start(command, "churn_host.py")
@@ -88,6 +111,7 @@ def main():
         check_shares(name, command)
         check_reuse(name, command)
         check_threads(name, command)
+        check_lock(name, command)
     finish()
 
 

@@ -177,6 +177,37 @@ Test(booking, who_holds_the_interpreter_is_booked_beside_the_one_that_waits)
 	cr_expect_eq(booking_count(booking, false), 1, "it is one sample");
 }
 
+/* In steps it is also booked whether the main thread waited for the interpreter, or held it. */
+Test(booking, steps_that_wait_for_the_interpreter_or_hold_it)
+{
+	static const char *const roles[] = {"holder", "thread", "python"};
+	struct booking_sample sample = {
+		.pid = 7, .tid = 7, .role = LINE_ROLE_MAIN, .stack = stack_of(1), .weight_ns = 10};
+
+	for (int wait = 0; wait < 2; wait++) {
+		for (int i = 0; i < 6; i++) {
+			sample.when_ns = (uint64_t)(100 * wait + i);
+			sample.awaits_gil = i < 3;
+			sample.has_gil = i == 5;
+			sample.holder = i == 5 ? SEEN_NONE : stack_of(2);
+			booking_add(booking, &sample);
+		}
+	}
+	claim(0, 10, BOOKING_FREE, LINE_AFTER, 3);
+	claim(100, 110, BOOKING_FREE, LINE_RECEIVING, 3);
+	write_all();
+	for (int i = 0; i < 3; i++) {
+		char sql[200];
+
+		snprintf(sql, sizeof(sql), "SELECT TOTAL(ns) FROM t_stack WHERE role = '%s' AND"
+			 " phase = 'after'", roles[i]);
+		cr_expect_eq(fake_run_ask(&run, sql), 30 - 10 * i, "%s", roles[i]);
+	}
+	cr_expect_eq(fake_run_ask(&run, "SELECT TOTAL(ns) FROM t_stack WHERE role = 'thread' AND"
+				  " phase = 'receiving'"), 50);
+	cr_expect_eq(fake_run_ask(&run, "SELECT COUNT(*) FROM t_stack"), 6);
+}
+
 Test(booking, of_too_many_that_wait_the_oldest_are_given_up)
 {
 	for (uint64_t at = 0; at < 10000; at++)

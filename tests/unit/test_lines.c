@@ -254,6 +254,41 @@ Test(lines, who_holds_the_interpreter_has_shares_of_the_main_threads_time)
 	lines_done(&lines);
 }
 
+/* Of 100 samples of steps, 60 are held up, 20 of them waiting; in 10 of the other 40 main holds. */
+Test(lines, steps_that_wait_for_the_interpreter_or_hold_it)
+{
+	const struct row rows[] = {
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 70, {MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_AFTER, 1, 30, {MAIN, -1}},
+		{LINE_ROLE_THREAD, LINE_STEP, 1, 40, {METRICS, -1}},
+		{LINE_ROLE_HOLDER, LINE_AFTER, 1, 20, {METRICS, -1}},
+		{LINE_ROLE_PYTHON, LINE_STEP, 1, 10, {MAIN, -1}},
+	};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_expect_float_eq(lines.awaited_share, 0.2, 1e-12);
+	cr_expect_float_eq(lines.python_share, 0.25, 1e-12);
+	cr_expect_eq(lines.groups[LINE_STEPS].samples, 100, "each sample once");
+	cr_expect_eq(lines.holders[LINE_STEPS].samples, 100);
+	cr_expect_float_eq(lines.holders[LINE_STEPS].lines[0].share, 0.6, 1e-12);
+	lines_done(&lines);
+}
+
+Test(lines, what_old_recordings_do_not_tell_of_the_interpreter)
+{
+	const struct row rows[] = {
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 70, {MAIN, -1}},
+		{LINE_ROLE_THREAD, LINE_STEP, 1, 40, {METRICS, -1}},
+	};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_expect_eq(lines.awaited_share, 0);
+	cr_expect(isnan(lines.python_share));
+	lines_done(&lines);
+}
+
 /* Returns Kish's effective number of samples with these weights. */
 static double kish(const double *weights, size_t count)
 {

@@ -158,12 +158,14 @@ Test(causes, a_thread_that_holds_the_interpreter_in_steps)
 	struct line_share line = {.is_own = true};
 	struct lines lines = {.holders = {[LINE_STEPS] = {&line, 1, 400, 20e9}}};
 
-	for (int lacks = 0; lacks < 4; lacks++) {
+	for (int lacks = 0; lacks < 5; lacks++) {
 		start_series();
 		for (int i = 0; i < 400; i++)
 			add(0, i, &(struct row){1, 1, 100, 50, false});
 		line.share = lacks == 1 ? 0.12 : 0.2;
 		lines.holders[LINE_STEPS].samples = lacks == 2 ? 29 : 400;
+		lines.python_share = lacks == 4 ? 0.04 : lacks ? 0.06 : NAN;
+		lines.awaited_share = 0.1;
 		diagnose(&(struct cause_input){.lines = &lines, .has_gpu = lacks == 3});
 		cr_expect_eq(diagnosis.cause, lacks ? CAUSE_NONE : CAUSE_STEPS_HELD, "%d: %s",
 			     lacks, cause_names[diagnosis.cause]);
@@ -171,6 +173,44 @@ Test(causes, a_thread_that_holds_the_interpreter_in_steps)
 			     lacks ? ADVICE_NONE : ADVICE_MOVE_OUT_OF_PROCESS, "%d", lacks);
 		/* The steps take nearly all of the time: 1 / (1 - 0.2) = 1.25. */
 		cr_expect(lacks || fabs(diagnosis.advice.steps[0].gain - 0.25) < 0.01);
+		/* At least what was waited, 1 / (1 - 0.1); at most the share with its error. */
+		cr_expect(lacks || fabs(diagnosis.advice.steps[0].low - 0.11) < 0.005);
+		cr_expect(lacks || (diagnosis.advice.steps[0].high > 0.27 &&
+				    diagnosis.advice.steps[0].high < 0.35));
+		series_done(&series);
+	}
+}
+
+/* With a GPU only waiting counts, and no more than the GPU idles for want of work. */
+Test(causes, a_thread_that_holds_the_interpreter_beside_a_gpu)
+{
+	static const struct {
+		double awaited, idle, share;
+	} given[] = {{0.25, 0.3, 0.25}, {0.25, 0.2, 0.2}, {0.25, NAN, 0}, {0.1, 0.3, 0}};
+	struct line_share line = {.share = 0.6};
+	struct lines lines = {.holders = {[LINE_STEPS] = {&line, 1, 400, 20e9}},
+			      .python_share = 0.3};
+
+	for (size_t k = 0; k < ARRAY_COUNT(given); k++) {
+		const struct gpu_use gpu = {.is_known = true, .lack_share = given[k].idle};
+
+		start_series();
+		for (int i = 0; i < 400; i++) {
+			struct batch_row row = BATCH_ROW_UNKNOWN;
+
+			row.batch = i;
+			row.wait_ns = row.gpu_idle_ns = 1000000;
+			row.compute_ns = 100000000;
+			row.gpu_busy_ns = 60000000;
+			cr_assert_eq(series_append(&series, &row), 0);
+		}
+		lines.awaited_share = given[k].awaited;
+		diagnose(&(struct cause_input){.lines = &lines, .gpu = &gpu, .has_gpu = true});
+		cr_assert(finding.by_gpu);
+		cr_expect_float_eq(diagnosis.grounds.steps_held.share, given[k].share, 1e-12);
+		cr_expect_eq(diagnosis.cause == CAUSE_STEPS_HELD, given[k].share > 0, "%zu", k);
+		cr_expect(!(given[k].share > 0) ||
+			  diagnosis.advice.steps[0].low < diagnosis.advice.steps[0].gain);
 		series_done(&series);
 	}
 }

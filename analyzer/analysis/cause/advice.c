@@ -327,6 +327,17 @@ static bool is_plain(const struct diagnosis *d, enum advice_id id)
  * Sets the gain of an advice: that of its row in `whatif`, that of a replay with shorter loads, or
  * an upper bound. NAN: nothing to gain.
  */
+/* The gain is at least that of the steps' waits, if all of the other thread's Python was free. */
+static void price_held(const struct remedied *v, struct advice *ret)
+{
+	const struct steps_held *held = &v->diagnosis->grounds.steps_held;
+	const double steps = v->finding->account.step_ns / v->finding->account.time_ns;
+
+	take_gain((struct whatif_gain){gain_of(held->share * steps), gain_of(held->least * steps),
+				       gain_of(fmin(held->share + held->error, 1) * steps)},
+		  ret);
+}
+
 static int price(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
@@ -385,8 +396,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 	else if (id == ADVICE_MOVE_OUT_OF_PROCESS &&
 		 share_of_cause(v->diagnosis, CAUSE_STEPS_HELD) > 0 &&
 		 !(share_of_cause(v->diagnosis, CAUSE_INTERPRETER_HELD) > 0))
-		ret->gain = gain_of(v->diagnosis->grounds.steps_held.share *
-				    v->finding->account.step_ns / v->finding->account.time_ns);
+		price_held(v, ret);
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
 	if (isnan(ret->gain) && is_plain(v->diagnosis, id)) {

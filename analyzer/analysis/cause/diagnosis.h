@@ -71,6 +71,12 @@ struct advice_list {
 	size_t useless_count;
 };
 
+/* What other threads held the interpreter in steps, as shares of the steps' time. */
+struct steps_held {
+	double share, error; /* 0: too little */
+	double least;        /* what the training certainly waited for them */
+};
+
 /* Observations that decide between causes (grounds.h). NAN, 0 and false: not observed. */
 struct grounds {
 	int32_t loading; /* workers that loaded batches; -1: unknown */
@@ -98,9 +104,7 @@ struct grounds {
 		double share;  /* share of the waits in which it held the GIL; NAN: unknown */
 		bool is_line;  /* stack samples show what line of code that thread was in */
 	} holder;
-	struct {
-		double share, error; /* share of the steps' time, and its error; 0: too little */
-	} steps_held;                /* other threads held the interpreter in steps */
+	struct steps_held steps_held;
 	struct {
 		double count, each_ns;
 	} small; /* samples of a batch that are small and made one by one; count 0: none */

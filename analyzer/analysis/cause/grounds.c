@@ -32,6 +32,8 @@
 #define HELD_SAMPLES    30
 /* a thread that holds the interpreter in steps is a cause from this share of their time on */
 #define STEPS_HELD_LEAST 0.1
+/* of steps that hold the interpreter themselves for a smaller share, other threads took nothing */
+#define PYTHON_LEAST 0.05
 /* without stack samples, a thread is a GIL holder if it uses a CPU for this share of the time */
 #define HELD_CPU        0.25
 #define SLOW_AGAIN      0.5 /* a sample is ignored if it is slow in a smaller share of epochs */
@@ -283,24 +285,34 @@ static void find_holder(const struct batch_series *s, const struct finding *f,
 	}
 }
 
-/* Finds out whether other threads held the interpreter in steps, as stack samples show. */
-static void find_steps_held(const struct cause_input *input, struct grounds *ret)
-{
-	const struct line_lead *held = input->lines ? &input->lines->holders[LINE_STEPS] : NULL;
-	double share, error;
-
-	if (!held || held->samples < HELD_SAMPLES || input->has_gpu)
-		return;
-	share = held_share(held, &error);
-	if (share - error >= STEPS_HELD_LEAST) {
-		ret->steps_held.share = share;
-		ret->steps_held.error = error;
-	}
-}
-
 static double or_zero(double value)
 {
 	return value > 0 ? value : 0;
+}
+
+/*
+ * Finds out whether other threads held the interpreter in steps, as stack samples show. They do not
+ * lengthen steps that hardly use the interpreter. With a GPU only what the training waited for them
+ * counts, and no more than the GPU idled for want of work.
+ */
+static void find_steps_held(const struct cause_input *input, const struct finding *f,
+			    struct grounds *ret)
+{
+	const struct lines *lines = input->lines;
+	const struct line_lead *held = lines ? &lines->holders[LINE_STEPS] : NULL;
+	double share, least, error, idle_share;
+
+	if (!held || held->samples < HELD_SAMPLES || lines->python_share < PYTHON_LEAST)
+		return;
+	share = held_share(held, &error);
+	least = fmin(lines->awaited_share, share);
+	if (input->has_gpu) {
+		idle_share = input->gpu && f->by_gpu ? or_zero(input->gpu->lack_share) : 0;
+		share = fmin(least, idle_share);
+		least = or_zero(share - error);
+	}
+	if (share - error >= STEPS_HELD_LEAST)
+		ret->steps_held = (struct steps_held){share, error, least};
 }
 
 /* Returns true if the peer is a multiprocessing Manager, like "/tmp/pymp-8hq3/listener-x1". */
@@ -598,7 +610,7 @@ void grounds_find(const struct batch_series *s, const struct finding *f,
 	find_growth(s, f, ret);
 	find_fetches(s, f, ret);
 	find_holder(s, f, input, ret);
-	find_steps_held(input, ret);
+	find_steps_held(input, f, ret);
 	find_waits(s, f, input, ret);
 	find_processes(s, f, input, ret);
 	find_calm(s, f, ret);

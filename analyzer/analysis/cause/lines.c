@@ -187,6 +187,11 @@ static bool is_in(enum line_group group, enum line_phase phase)
 	return own == group || (group == LINE_STEPS && (own == LINE_AFTERS || own == LINE_SAVES));
 }
 
+bool lines_is_step(enum line_phase phase)
+{
+	return is_in(LINE_STEPS, phase);
+}
+
 /* Returns true if a stack counts for this line: it is the user's, and not a whole loop of steps. */
 static bool may_name(const struct line_frame *frame, enum line_phase phase)
 {
@@ -340,15 +345,15 @@ static int find(const struct line_samples *samples, int64_t loader_id, enum line
 
 	for (size_t i = 0; i < samples->stack_count; i++) {
 		const struct line_stack *stack = &samples->stacks[i];
-		bool is_thread = stack->role == LINE_ROLE_THREAD;
+		bool is_sampled = lines_is_sampled(stack);
 
-		if (!lines_passes(&filter, stack))
+		if (!lines_passes(&filter, stack) || stack->role == LINE_ROLE_PYTHON)
 			continue;
-		if (is_holder ? stack->role == LINE_ROLE_MAIN : !is_thread) {
+		if (is_holder ? stack->role == LINE_ROLE_MAIN : is_sampled) {
 			ret->samples += stack->count;
 			ret->ns += (double)stack->ns;
 		}
-		if (is_thread == is_holder)
+		if (is_sampled != is_holder)
 			pieces[count++] = piece_of(samples, stack);
 	}
 	return lead(samples, pieces, count, ret);
@@ -372,6 +377,22 @@ static int find_within(const struct line_samples *samples, int64_t loader_id,
 		pieces[count++] = piece;
 	}
 	return lead(samples, pieces, count, &ret->within);
+}
+
+/* Sets the shares of the steps in which the main thread waited for the interpreter, or held it. */
+static void find_interpreter(const struct line_samples *samples, int64_t loader_id,
+			     struct lines *ret)
+{
+	const struct line_filter filter = lines_filter(samples, loader_id, LINE_STEPS);
+	double ns[LINE_ROLE_MAX] = {0}, free_ns;
+
+	for (size_t i = 0; i < samples->stack_count; i++)
+		if (lines_passes(&filter, &samples->stacks[i]))
+			ns[samples->stacks[i].role] += (double)samples->stacks[i].ns;
+	free_ns = ns[LINE_ROLE_MAIN] - ns[LINE_ROLE_THREAD] - ns[LINE_ROLE_HOLDER];
+	ret->awaited_share =
+		ns[LINE_ROLE_HOLDER] > 0 ? fmin(1, ns[LINE_ROLE_HOLDER] / ns[LINE_ROLE_MAIN]) : 0;
+	ret->python_share = ns[LINE_ROLE_PYTHON] > 0 ? ns[LINE_ROLE_PYTHON] / free_ns : NAN;
 }
 
 struct phase_share {
@@ -436,6 +457,7 @@ int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *re
 	sampling = share_of_phase(samples, loader_id, LINE_EPOCH_START, LINE_CHOOSES);
 	making = share_of_phase(samples, loader_id, LINE_LOAD, LINE_MAKES);
 	single = share_of_phase(samples, loader_id, LINE_LOAD, LINE_GETS_ITEM);
+	find_interpreter(samples, loader_id, ret);
 	ret->asking_share = share_of_phase(samples, loader_id, LINE_RECEIVING, LINE_SHARES).share;
 	ret->compiling_share = share_of_phase(samples, loader_id, LINE_BEFORE, LINE_COMPILES).share;
 	ret->making_share = making.share;

@@ -31,7 +31,9 @@
 #define LINE_ROLES(X)                                                                              \
 	X(MAIN, "main")     /* the thread that takes the batches */                                \
 	X(WORKER, "worker") /* the main thread of a worker */                                      \
-	X(THREAD, "thread") /* another thread, sampled while it held the interpreter */
+	X(THREAD, "thread") /* another thread, sampled while it held the interpreter */            \
+	X(HOLDER, "holder") /* such a thread in a step, while the main thread waited for it */     \
+	X(PYTHON, "python") /* the main thread in a step, while it held the interpreter itself */
 
 enum line_phase {
 #define X(id, name, group) LINE_##id,
@@ -84,6 +86,12 @@ struct line_stack {
 	const uint32_t *frames; /* indexes in line_samples.frames, the innermost first */
 	size_t depth;           /* at least 1 */
 };
+
+/* Returns true if the stack is that of a sampled thread, and not of who held the interpreter. */
+static inline bool lines_is_sampled(const struct line_stack *stack)
+{
+	return stack->role == LINE_ROLE_MAIN || stack->role == LINE_ROLE_WORKER;
+}
 
 struct line_samples {
 	struct line_frame *frames;
@@ -142,6 +150,11 @@ struct lines {
 	double single_share;   /* share of loads spent making samples one by one, minus its error */
 	double compiling_share; /* share of compiling models in the time before backward passes */
 	struct line_lead groups[LINE_GROUP_MAX];
+	/*
+	 * Shares of the steps: the main thread waited for the interpreter (0 also if unknown), or
+	 * held it, of those in which no other thread did (NAN: unknown).
+	 */
+	double awaited_share, python_share;
 	/* Lines of threads that held the interpreter, as shares of the main thread's time. */
 	struct line_lead holders[LINE_GROUP_MAX];
 	/* Innermost lines of the loader's own code, while the main thread's loop waits for it. */
@@ -153,6 +166,9 @@ const char *lines_below_packages(const char *file);
 
 /* A line with a larger share of the steps contains the whole step, and explains nothing. */
 #define LINE_IS_STEP 0.9
+
+/* Returns true if the phase is a step, or a part of one. */
+bool lines_is_step(enum line_phase phase);
 
 /* Returns true if the file is neither Python's nor an installed package's. */
 bool lines_is_own(const char *file);

@@ -70,10 +70,14 @@ static void finish(struct booking *booking, struct waiting *waiting, enum line_p
 		   int64_t loader_id)
 {
 	const struct booking_sample *sample = &waiting->sample;
+	const bool is_awaited = sample->awaits_gil && lines_is_step(phase);
 
 	add(booking, sample->role, phase, loader_id, sample->stack, sample->weight_ns);
 	if (sample->holder != SEEN_NONE)
-		add(booking, LINE_ROLE_THREAD, phase, loader_id, sample->holder, sample->weight_ns);
+		add(booking, is_awaited ? LINE_ROLE_HOLDER : LINE_ROLE_THREAD, phase, loader_id,
+		    sample->holder, sample->weight_ns);
+	if (sample->has_gil && sample->role == LINE_ROLE_MAIN && lines_is_step(phase))
+		add(booking, LINE_ROLE_PYTHON, phase, loader_id, sample->stack, sample->weight_ns);
 	if (phase == LINE_LOAD)
 		booking->load_count++;
 	else

@@ -26,6 +26,8 @@ struct booking_sample {
 	enum line_role role;
 	uint32_t stack;  /* number in seen_stacks.h */
 	uint32_t holder; /* stack of the thread that held the GIL; SEEN_NONE: no other thread */
+	bool has_gil;    /* the sampled thread itself held the GIL */
+	bool awaits_gil; /* it waited for the GIL; false also if that is unknown */
 	uint32_t weight_ns;
 };
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/python/python.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +16,12 @@
  * x86-64, since 2.4. The offset is trusted if it is right for the main thread.
  */
 #define PTHREAD_TID 720
+
+/*
+ * The conditions and mutexes of the GIL end so many bytes after the pointer to its holder, in every
+ * version: sizeof(struct _gil_runtime_state) - offsetof(struct _gil_runtime_state, last_holder).
+ */
+#define GIL_BYTES 200
 
 /* number of attempts to list the threads, as a thread may begin or end meanwhile */
 #define TRIES_MAX 4
@@ -278,6 +287,27 @@ enum reason python_sample(struct python *python, const uint32_t *tids, size_t co
 		ret->count = ret->stack_count = 0;
 	}
 	return reason;
+}
+
+/* The file has "running", or the number of the system call and its arguments in hexadecimal. */
+bool python_awaits_gil(const struct python *python, uint32_t tid)
+{
+	const uint64_t begin = python->gil + number(python, GIL_HOLDER);
+	char path[64], text[256];
+	uint64_t address;
+	ssize_t length;
+	long call;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32 "/syscall", python->memory.pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	return sscanf(text, "%ld %" SCNx64, &call, &address) == 2 && call == SYS_futex &&
+	       address >= begin && address < begin + GIL_BYTES;
 }
 
 const struct python_counts *python_counts(struct python *python)

@@ -47,6 +47,9 @@ enum reason python_sample(struct python *python, const uint32_t *tids, size_t co
 
 const struct python_counts *python_counts(struct python *python);
 
+/* Returns true if the thread sleeps until another one gives up the GIL. */
+bool python_awaits_gil(const struct python *python, uint32_t tid);
+
 /* For tests: attaches to plain memory. */
 enum reason python_attach(const struct memory *memory, const struct runtime *runtime,
 			  struct python **ret);

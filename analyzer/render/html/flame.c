@@ -55,7 +55,7 @@ static void put_group(struct flame *flame, enum line_group group, const char *na
 	for (size_t i = 0; i < samples->stack_count && count < MOST_STACKS; i++) {
 		const struct line_stack *stack = &samples->stacks[i];
 
-		if (stack->role == LINE_ROLE_THREAD || !lines_passes(&filter, stack) ||
+		if (!lines_is_sampled(stack) || !lines_passes(&filter, stack) ||
 		    flame->count + MOST_DEPTH > MOST_FRAMES)
 			continue;
 		put_stack(flame, stack);

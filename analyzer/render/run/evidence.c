@@ -294,7 +294,8 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		add_holder(report, text, size);
 		break;
 	case CAUSE_STEPS_HELD:
-		page_append(text, size, " It is in Python in %s (± %.0f) of their time.",
+		page_append(text, size, " %s in %s (± %.0f) of their time.",
+			    report_has_gpu(report) ? "They wait for it" : "It is in Python",
 			    UNITS_SHARE(r->steps_held.share), 100 * r->steps_held.error);
 		break;
 	case CAUSE_SLOW_STAGE:

@@ -335,9 +335,10 @@ CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT
 -- frames: ids of t_frame, the innermost first, separated by blanks. count: samples with this stack.
 -- ns: time for which they stand, of threads of this role in this phase. role: main (the thread that
 -- takes the batches), worker, thread (another thread of the training's process that held the
--- interpreter). phase: load; not_ready, receiving, sampling, epoch_start, epoch_end (parts of the
--- waits); before, after, save (parts of a step), step (its other parts, or a whole step); other.
--- loader_id: 0 if unknown.
+-- interpreter); of samples of main in steps also holder (such a thread, while main waited for it) and
+-- python (main itself, if it held the interpreter). phase: load; not_ready, receiving, sampling,
+-- epoch_start, epoch_end (parts of the waits); before, after, save (parts of a step), step (its other
+-- parts, or a whole step); other. loader_id: 0 if unknown.
 CREATE TABLE t_frame (
 	id INTEGER PRIMARY KEY,
 	file TEXT NOT NULL,
