@@ -488,6 +488,16 @@ Test(grounds, a_training_whose_mask_shrank)
 		     CAUSE_NARROWED_CORES, "receiving is slow for the same reason");
 	facts.cores_at_start = 1.99 * cores;
 	cr_expect_neq(judge_facts(&facts), CAUSE_NARROWED_CORES);
+	/* On the cores that are left, the training itself runs, too. */
+	cores = facts.cores_allowed = used / 0.6;
+	facts.cores_at_start = 2.01 * cores;
+	for (int share = 24; share < 27; share += 2) {
+		make(NULL, NULL);
+		series.main_cores = share / 100.0 * cores;
+		cr_expect_eq(judge(&(struct cause_input){.loads = &TIMES, .facts = &facts}),
+			     share > 25 ? CAUSE_NARROWED_CORES : CAUSE_LOADER_CAPACITY, "%d",
+			     share);
+	}
 }
 
 Test(grounds, memory_that_has_run_out)

@@ -540,8 +540,12 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	    facts->runnable_threads * loading >= THREADS_CROWD * s->cores)
 		ret->threads = facts->runnable_threads * loading;
 	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
-	/* If workers may use fewer cores, what other programs use of these is unknown. */
+	/*
+	 * If workers may use fewer cores, what others use of these is unknown. If they may use the
+	 * same as the training, the training uses a part of them.
+	 */
 	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
+	used += facts->cores_allowed < s->cores ? 0 : or_zero(s->main_cores);
 	ret->cores_there = fmax(s->cores, facts->cores_at_start);
 	if (facts->cores_allowed <= NARROW * ret->cores_there && used >= NARROW_FULL * full)
 		ret->cores_allowed = facts->cores_allowed;
