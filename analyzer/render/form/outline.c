@@ -152,10 +152,12 @@ void outline_time(struct outline *outline, const char *label, double ns, double 
 
 const struct outline_block *outline_find(const struct outline *outline, const char *chapter)
 {
+	static const struct outline_block none;
+
 	for (size_t i = 0; i < outline->count; i++)
 		if (outline->blocks[i].count && strcmp(outline->blocks[i].chapter, chapter) == 0)
 			return &outline->blocks[i];
-	return NULL;
+	return &none;
 }
 
 void outline_done(struct outline *outline)

@@ -49,6 +49,7 @@ struct outline {
 /* Frees an outline. An empty outline is all zero. */
 void outline_done(struct outline *outline);
 
+/* Returns the first block of a chapter that has rows, or a block without rows. */
 const struct outline_block *outline_find(const struct outline *outline, const char *chapter);
 
 /*

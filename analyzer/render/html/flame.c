@@ -109,7 +109,7 @@ int html_flames(const struct report *report, struct jsonw *json)
 
 void html_code(struct html *html)
 {
-	if (!outline_find(html->outline, "code"))
+	if (!outline_find(html->outline, "code")->count)
 		return;
 	html_section(html, "code", "In your code");
 	html_put(html, "<div id=\"flames\" hidden></div>\n");

@@ -156,7 +156,7 @@ void html_life(struct html *html)
 	struct stage stages[MOST_STAGE];
 	size_t count;
 
-	if (html->report->totals.load_count < 1 && !outline_find(html->outline, "life"))
+	if (html->report->totals.load_count < 1 && !outline_find(html->outline, "life")->count)
 		return;
 	html_section(html, "life", "The life of a batch");
 	if (html->report->totals.load_count >= 1) {

@@ -47,7 +47,7 @@ static void put_chapter(struct html *html, const char *id, const char *title,
 	bool any = false;
 
 	for (size_t i = 0; chapters[i]; i++)
-		any |= outline_find(html->outline, chapters[i]) != NULL;
+		any |= outline_find(html->outline, chapters[i])->count > 0;
 	if (!any)
 		return;
 	html_section(html, id, title);

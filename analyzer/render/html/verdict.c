@@ -51,7 +51,7 @@ static void put_account(struct html *html)
 	struct figure_part parts[ACCOUNT_PART_MAX + 2];
 	size_t count = 0, i;
 
-	if (!block)
+	if (!block->count)
 		return;
 	for (i = 0; i < block->count && i < ACCOUNT_PART_MAX + 2; i++) {
 		const struct outline_row *row = &block->rows[i];
@@ -67,7 +67,7 @@ void html_items(struct html *html, const char *chapter, const char *class)
 {
 	const struct outline_block *block = outline_find(html->outline, chapter);
 
-	for (size_t i = 0; block && i < block->count; i++) {
+	for (size_t i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
 		html_put(html, "<p class=\"%s\">",
@@ -84,7 +84,7 @@ static void put_next(struct html *html)
 {
 	const struct outline_block *block = outline_find(html->outline, SCREEN_NEXT);
 
-	if (!block)
+	if (!block->count)
 		return;
 	html_put(html, "<h2>Next steps</h2>\n<ol class=\"next\">\n");
 	for (size_t i = 0; i < block->count; i++) {

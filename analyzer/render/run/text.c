@@ -143,17 +143,18 @@ static void put_next(const struct outline_block *block, const struct page *page,
 static void put_waits(const struct report *report, const struct outline_block *block,
 		      const struct page *page)
 {
-	const struct outline_row *row = &block->rows[0];
 	const struct period *period = &report->diagnosis.wait;
 	const float *waits = stall_waits(&report->series, &report->finding);
-	const char *words = row->cells[1];
-	int room = page->width - HANG, beside = *words ? page_columns(page, words) + 3 : 0;
+	int room = page->width - HANG, beside;
+	const char *words;
 
-	if (!strip_is_known(&report->series, waits))
+	if (!block->count || !strip_is_known(&report->series, waits))
 		return;
+	words = block->rows[0].cells[1];
+	beside = *words ? page_columns(page, words) + 3 : 0;
 	if (room - beside < STRIP_LEAST)
 		beside = 0;
-	fprintf(page->out, "%*s%-*s", INDENT, "", HANG - INDENT, row->cells[0]);
+	fprintf(page->out, "%*s%-*s", INDENT, "", HANG - INDENT, block->rows[0].cells[0]);
 	strip_line(page, &report->series, waits, (size_t)(room - beside),
 		   period->regular && period->batches > 0 ? (size_t)period->batches : 0);
 	fprintf(page->out, "%s%s\n", beside ? "   " : "", beside ? words : "");
@@ -165,6 +166,8 @@ static void put_joined(const struct outline_block *block, const struct page *pag
 	const struct outline_row *row = &block->rows[0];
 	char text[LINE_MOST] = "";
 
+	if (!block->count)
+		return;
 	for (size_t i = 1; i < row->count; i++)
 		if (i == 1 || HANG + page_columns(page, text) + (int)strlen(between) +
 					      page_columns(page, row->cells[i]) <=
@@ -174,59 +177,46 @@ static void put_joined(const struct outline_block *block, const struct page *pag
 	page_line(page, "%*s%-*s%s", INDENT, "", HANG - INDENT, row->cells[0], text);
 }
 
+static bool has(const struct outline *outline, const char *chapter)
+{
+	return outline_find(outline, chapter)->count > 0;
+}
+
+static void put_items(const struct outline *outline, const char *chapter, const struct page *page)
+{
+	outline_text_items(outline_find(outline, chapter), page, HANG);
+}
+
 static void put_screen(const struct report *report, const struct outline *outline,
 		       const struct page *page, const struct fit *fit)
 {
-	const struct outline_block *block;
-	struct outline_block load;
+	struct outline_block load = *outline_find(outline, SCREEN_LOAD);
 
 	outline_text_head(outline_find(outline, OUTLINE_HEAD), page);
 	page_break(page);
 	outline_text_verdict(outline_find(outline, OUTLINE_VERDICT), page);
-	block = outline_find(outline, SCREEN_ACCOUNT);
-	if (block) {
+	if (has(outline, SCREEN_ACCOUNT)) {
 		page_break(page);
-		put_bar(block, page);
-		put_legend(block, page);
+		put_bar(outline_find(outline, SCREEN_ACCOUNT), page);
+		put_legend(outline_find(outline, SCREEN_ACCOUNT), page);
 	}
-	if (fit->blanks >= 1 &&
-	    (outline_find(outline, SCREEN_LOAD) || outline_find(outline, SCREEN_WHY)))
+	if (fit->blanks >= 1 && (load.count || has(outline, SCREEN_WHY)))
 		page_break(page);
-	block = outline_find(outline, SCREEN_LOAD);
-	if (block && fit->load_rows) {
-		load = *block;
-		if (load.count > fit->load_rows)
-			load.count = fit->load_rows;
-		outline_text_items(&load, page, HANG);
-	}
-	block = outline_find(outline, SCREEN_WHY);
-	if (block)
-		outline_text_items(block, page, HANG);
-	block = outline_find(outline, SCREEN_LINE);
-	if (block && fit->has_line)
-		outline_text_items(block, page, HANG);
-	block = outline_find(outline, SCREEN_NEXT);
-	if (block) {
-		if (fit->blanks >= 2)
-			page_break(page);
-		put_next(block, page, fit);
-	}
-	if (!block && outline_find(outline, SCREEN_NO) && fit->blanks >= 2)
+	if (load.count > fit->load_rows)
+		load.count = fit->load_rows;
+	outline_text_items(&load, page, HANG);
+	put_items(outline, SCREEN_WHY, page);
+	if (fit->has_line)
+		put_items(outline, SCREEN_LINE, page);
+	if (fit->blanks >= 2 && (has(outline, SCREEN_NEXT) || has(outline, SCREEN_NO)))
 		page_break(page);
-	block = outline_find(outline, SCREEN_NO);
-	if (block)
-		put_joined(block, page, ", ");
-	block = outline_find(outline, SCREEN_IF);
-	if (block)
-		outline_text_items(block, page, HANG);
+	put_next(outline_find(outline, SCREEN_NEXT), page, fit);
+	put_joined(outline_find(outline, SCREEN_NO), page, ", ");
+	put_items(outline, SCREEN_IF, page);
 	if (fit->blanks >= 3)
 		page_break(page);
-	block = outline_find(outline, SCREEN_WAITS);
-	if (block)
-		put_waits(report, block, page);
-	block = outline_find(outline, SCREEN_SURE);
-	if (block)
-		put_lines(block, page);
+	put_waits(report, outline_find(outline, SCREEN_WAITS), page);
+	put_lines(outline_find(outline, SCREEN_SURE), page);
 	if (fit->blanks >= 4)
 		page_break(page);
 	put_joined(outline_find(outline, OUTLINE_MORE), page, "    ");
@@ -284,9 +274,8 @@ static int fit_screen(const struct report *report, const struct outline *outline
 static void put_all_next(const struct outline *outline, const struct page *page, int steps)
 {
 	const struct outline_block *block = outline_find(outline, SCREEN_NEXT);
-	size_t count = block ? block->count : 0;
 
-	if (count < 2 || steps >= (count > 2 ? FIT_STEPS : 2))
+	if (block->count < 2 || steps >= (block->count > 2 ? FIT_STEPS : 2))
 		return;
 	page_break(page);
 	put_next(block, page, &(struct fit){.steps = FIT_STEPS});
@@ -318,23 +307,15 @@ int report_text(const struct report *report, bool all, const struct page *page)
 
 int report_why(const struct report *report, const struct page *page)
 {
-	const struct outline_block *block;
 	struct outline outline;
 	int r = screen_outline(report, false, &outline);
 
 	if (r == 0) {
-		block = outline_find(&outline, SCREEN_WHY);
-		if (block)
-			outline_text_items(block, page, HANG);
-		block = outline_find(&outline, SCREEN_LINE);
-		if (block)
-			outline_text_items(block, page, HANG);
-		block = outline_find(&outline, SCREEN_NEXT);
-		if (block)
-			put_next(block, page, &(struct fit){.steps = FIT_STEPS});
-		block = outline_find(&outline, SCREEN_NO);
-		if (block)
-			put_joined(block, page, ", ");
+		put_items(&outline, SCREEN_WHY, page);
+		put_items(&outline, SCREEN_LINE, page);
+		put_next(outline_find(&outline, SCREEN_NEXT), page,
+			 &(struct fit){.steps = FIT_STEPS});
+		put_joined(outline_find(&outline, SCREEN_NO), page, ", ");
 	}
 	outline_done(&outline);
 	return r;
