@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "analysis/account/series.h"
-#include "render/form/jsonw.h"
+#include "render/form/facts.h"
 #include "render/html/put.h"
 
 #define SCALE    1500
@@ -32,11 +32,21 @@ static uint16_t pack(double ns)
 	return value < NO_TIME ? (uint16_t)value : NO_TIME;
 }
 
+/* Times that are members of structs in an array, or an array by themselves. */
 struct column {
-	const float *values;
-	double (*make)(const void *context, size_t i);
-	const void *context;
+	const void *first;
+	size_t stride;
+	bool is_float; /* else double */
 };
+#define FLOATS(values)         (&(struct column){values, sizeof(float), true})
+#define MEMBERS(array, member) (&(struct column){&(array)->member, sizeof(*(array)), false})
+
+static double value_at(const struct column *column, size_t i)
+{
+	const void *at = (const char *)column->first + i * column->stride;
+
+	return column->is_float ? (double)*(const float *)at : *(const double *)at;
+}
 
 static int put_column(struct jsonw *json, const char *key, const struct column *column,
 		      size_t count)
@@ -53,8 +63,7 @@ static int put_column(struct jsonw *json, const char *key, const struct column *
 		return -ENOMEM;
 	}
 	for (i = 0; i < count; i++) {
-		uint16_t value = pack(column->values ? (double)column->values[i]
-						     : column->make(column->context, i));
+		uint16_t value = pack(value_at(column, i));
 
 		packed[2 * i] = value & 0xff;
 		packed[2 * i + 1] = value >> 8;
@@ -76,63 +85,56 @@ static int put_column(struct jsonw *json, const char *key, const struct column *
 	return 0;
 }
 
-enum reduction { REDUCE_LEAST, REDUCE_MEAN, REDUCE_MOST };
-
-struct reduced {
-	const float *values;
-	size_t count;
-	enum reduction how;
+struct bucket {
+	double least, mean, most; /* NAN: unknown */
 };
 
-static double reduce(const void *context, size_t bucket)
+static struct bucket reduce(const float *values, size_t begin, size_t end)
 {
-	const struct reduced *reduced = context;
-	size_t begin = reduced->count * bucket / BUCKETS;
-	size_t end = reduced->count * (bucket + 1) / BUCKETS, known = 0, i;
-	double least = INFINITY, most = 0, sum = 0;
+	struct bucket bucket = {.least = INFINITY};
+	size_t known = 0;
 
-	for (i = begin; i < end; i++) {
-		double ns = (double)reduced->values[i];
+	for (size_t i = begin; i < end; i++) {
+		double ns = (double)values[i];
 
 		if (!(ns >= 0))
 			continue;
 		known++;
-		sum += ns;
-		least = fmin(least, ns);
-		most = fmax(most, ns);
+		bucket.mean += ns;
+		bucket.least = fmin(bucket.least, ns);
+		bucket.most = fmax(bucket.most, ns);
 	}
-	if (!known)
-		return NAN;
-	return reduced->how == REDUCE_LEAST  ? least
-	       : reduced->how == REDUCE_MEAN ? sum / (double)known
-					     : most;
+	bucket.mean /= (double)known;
+	return known ? bucket : (struct bucket){NAN, NAN, NAN};
+}
+
+static int put_reduced(struct jsonw *json, const char *key, const float *values, size_t count)
+{
+	struct bucket *buckets = calloc(BUCKETS, sizeof(*buckets));
+	int r = buckets ? 0 : -ENOMEM;
+
+	jsonw_open(json, key, '{');
+	for (size_t i = 0; r == 0 && i < BUCKETS; i++)
+		buckets[i] = reduce(values, count * i / BUCKETS, count * (i + 1) / BUCKETS);
+	if (r == 0)
+		r = put_column(json, "least", MEMBERS(buckets, least), BUCKETS);
+	if (r == 0)
+		r = put_column(json, "mean", MEMBERS(buckets, mean), BUCKETS);
+	if (r == 0)
+		r = put_column(json, "most", MEMBERS(buckets, most), BUCKETS);
+	jsonw_close(json, '}');
+	free(buckets);
+	return r;
 }
 
 static int put_buckets(struct jsonw *json, const struct batch_series *s)
 {
-	static const struct {
-		const char *key;
-		enum reduction how;
-	} members[] = {{"least", REDUCE_LEAST}, {"mean", REDUCE_MEAN}, {"most", REDUCE_MOST}};
-	const struct {
-		const char *key;
-		const float *values;
-	} columns[] = {{"wait", s->wait_ns}, {"compute", s->compute_ns}};
-	int r = 0;
+	int r;
 
 	jsonw_open(json, "buckets", '{');
-	for (size_t i = 0; i < 2; i++) {
-		jsonw_open(json, columns[i].key, '{');
-		for (size_t j = 0; r == 0 && j < 3; j++)
-			r = put_column(
-				json, members[j].key,
-				&(struct column){.make = reduce,
-						 .context = &(struct reduced){columns[i].values,
-									      s->count,
-									      members[j].how}},
-				BUCKETS);
-		jsonw_close(json, '}');
-	}
+	r = put_reduced(json, "wait", s->wait_ns, s->count);
+	if (r == 0)
+		r = put_reduced(json, "compute", s->compute_ns, s->count);
 	jsonw_close(json, '}');
 	return r;
 }
@@ -144,10 +146,9 @@ static int put_raw(struct jsonw *json, const struct batch_series *s, size_t begi
 	jsonw_open(json, NULL, '{');
 	jsonw_int(json, "begin", (int64_t)begin);
 	jsonw_int(json, "count", (int64_t)count);
-	r = put_column(json, "wait", &(struct column){.values = s->wait_ns + begin}, count);
+	r = put_column(json, "wait", FLOATS(s->wait_ns + begin), count);
 	if (r == 0)
-		r = put_column(json, "compute", &(struct column){.values = s->compute_ns + begin},
-			       count);
+		r = put_column(json, "compute", FLOATS(s->compute_ns + begin), count);
 	jsonw_close(json, '}');
 	return r;
 }
@@ -191,18 +192,6 @@ static int put_series(struct jsonw *json, const struct batch_series *s)
 	return r;
 }
 
-struct bar_column {
-	const struct bar *bars;
-	size_t offset;
-};
-
-static double of_bar(const void *context, size_t i)
-{
-	const struct bar_column *column = context;
-
-	return *(const double *)((const char *)&column->bars[i] + column->offset);
-}
-
 static void put_epochs(struct jsonw *json, const struct batch_series *s)
 {
 	size_t first = series_next_epoch(s, 0), count = 0, i;
@@ -221,15 +210,6 @@ static void put_epochs(struct jsonw *json, const struct batch_series *s)
 
 static int put_bars(struct jsonw *json, const struct batch_series *s)
 {
-	static const struct {
-		const char *name;
-		size_t offset;
-	} columns[] = {
-		{"wait", offsetof(struct bar, wait_ns)},
-		{"compute", offsetof(struct bar, compute_ns)},
-		{"most", offsetof(struct bar, most_ns)},
-		{"busy", offsetof(struct bar, busy_ns)},
-	};
 	struct bar *bars;
 	size_t count;
 	int r = bars_of(s, HTML_TIME_BARS, &bars, &count);
@@ -240,52 +220,32 @@ static int put_bars(struct jsonw *json, const struct batch_series *s)
 	put_epochs(json, s);
 	jsonw_open(json, "bars", '{');
 	jsonw_int(json, "each", (int64_t)(bars[0].end - bars[0].begin));
-	for (size_t i = 0; r == 0 && i < 3 + (s->gpu_busy_ns != NULL); i++) {
-		const struct bar_column context = {bars, columns[i].offset};
-
-		r = put_column(json, columns[i].name,
-			       &(struct column){.make = of_bar, .context = &context}, count);
-	}
+	r = put_column(json, "wait", MEMBERS(bars, wait_ns), count);
+	if (r == 0)
+		r = put_column(json, "compute", MEMBERS(bars, compute_ns), count);
+	if (r == 0)
+		r = put_column(json, "most", MEMBERS(bars, most_ns), count);
+	if (r == 0 && s->gpu_busy_ns)
+		r = put_column(json, "busy", MEMBERS(bars, busy_ns), count);
 	jsonw_close(json, '}');
 	free(bars);
 	return r;
 }
 
-static void put_numbers(struct jsonw *json, const char *key, const int32_t *values, size_t count)
-{
-	jsonw_open(json, key, '[');
-	for (size_t i = 0; i < count; i++)
-		jsonw_int(json, NULL, values[i]);
-	jsonw_close(json, ']');
-}
-
 static void put_grid(struct jsonw *json, const struct grid *grid)
 {
-	size_t count = grid->worker_count * grid->prefetch_count * grid->load_count *
-		       grid->order_count;
+	const size_t was[] = {grid->worker_was, grid->prefetch_was, grid->load_was};
+	const size_t count = grid->worker_count * grid->prefetch_count * grid->load_count *
+			     grid->order_count;
 
 	jsonw_open(json, "grid", '{');
-	put_numbers(json, "workers", grid->workers, grid->worker_count);
-	put_numbers(json, "prefetch", grid->prefetch, grid->prefetch_count);
-	jsonw_open(json, "load", '[');
-	for (size_t i = 0; i < grid->load_count; i++)
-		jsonw_number(json, NULL, grid->load[i]);
-	jsonw_close(json, ']');
-	jsonw_open(json, "inOrder", '[');
-	for (size_t i = 0; i < grid->order_count; i++)
-		jsonw_bool(json, NULL, grid->in_order[i]);
-	jsonw_close(json, ']');
-	put_numbers(json, "was", (const int32_t[]){(int32_t)grid->worker_was,
-						   (int32_t)grid->prefetch_was,
-						   (int32_t)grid->load_was}, 3);
-	jsonw_open(json, "rate", '[');
-	for (size_t i = 0; i < count; i++)
-		jsonw_number(json, NULL, grid->points[i].batches_per_s);
-	jsonw_close(json, ']');
-	jsonw_open(json, "stall", '[');
-	for (size_t i = 0; i < count; i++)
-		jsonw_number(json, NULL, grid->points[i].stall_ratio);
-	jsonw_close(json, ']');
+	VALUES("workers", grid->worker_count, true, int, grid->workers[k], "")
+	VALUES("prefetch", grid->prefetch_count, true, int, grid->prefetch[k], "")
+	VALUES("load", grid->load_count, true, number, grid->load[k], "")
+	VALUES("inOrder", grid->order_count, true, bool, grid->in_order[k], "")
+	VALUES("was", ARRAY_COUNT(was), true, int, (int64_t)was[k], "")
+	VALUES("rate", count, true, number, grid->points[k].batches_per_s, "")
+	VALUES("stall", count, true, number, grid->points[k].stall_ratio, "")
 	jsonw_close(json, '}');
 }
 
