@@ -51,7 +51,7 @@ Test(lines_read, what_a_line_does)
 			 10 + i, rows[i].file, rows[i].function, i);
 		run_sql(sql);
 	}
-	cr_assert_eq(lines_read_frames(db, &samples), 0);
+	cr_assert_eq(lines_read(db, &samples), 0);
 	cr_assert_eq(samples.frame_count, sizeof(rows) / sizeof(*rows));
 	for (size_t i = 0; i < samples.frame_count; i++) {
 		const struct line_frame *frame = &samples.frames[i];

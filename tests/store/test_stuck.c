@@ -44,7 +44,7 @@ static void look(double load_s, double step_s)
 	struct finding finding = {
 		.load_mean_ns = load_s * S, .wait_p50_ns = NAN, .compute_p50_ns = step_s * S};
 
-	cr_assert_eq(lines_read_frames(db, &samples), 0);
+	cr_assert_eq(lines_read(db, &samples), 0);
 	cr_assert_eq(stuck_read(db, &samples, 1, &finding, &stuck, &count), 0);
 }
 

@@ -199,7 +199,7 @@ static int read_stacks(struct db *db, struct reader *reader)
 	return r < 0 ? r : 0;
 }
 
-static int read_samples(struct db *db, bool has_stacks, struct line_samples *ret)
+int lines_read(struct db *db, struct line_samples *ret)
 {
 	struct reader reader = {.samples = ret, .ids = calloc(MOST_FRAMES, sizeof(int64_t))};
 	int r;
@@ -216,19 +216,7 @@ static int read_samples(struct db *db, bool has_stacks, struct line_samples *ret
 	}
 	if (r == 0)
 		r = reader.ids && ret->frames && ret->stacks ? read_frames(db, &reader) : -ENOMEM;
-	if (r >= 0 && has_stacks)
-		r = read_stacks(db, &reader);
-	return r < 0 ? r : 0;
-}
-
-int lines_read(struct db *db, struct line_samples *ret)
-{
-	return read_samples(db, true, ret);
-}
-
-int lines_read_frames(struct db *db, struct line_samples *ret)
-{
-	return read_samples(db, false, ret);
+	return r < 0 ? r : read_stacks(db, &reader);
 }
 
 void lines_free(struct line_samples *samples)

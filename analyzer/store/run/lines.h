@@ -10,8 +10,6 @@
 
 /* Reads the stack samples, up to a limit. Call lines_free() also after an error. */
 int lines_read(struct db *db, struct line_samples *ret);
-/* Like lines_read(), but reads only the frames, which doing_read() needs. */
-int lines_read_frames(struct db *db, struct line_samples *ret);
 void lines_free(struct line_samples *samples);
 
 /* Where a process was when its stack was last sampled. */
