@@ -66,7 +66,14 @@ static const char WHY_SQL[] =
 	"SELECT why FROM t_gap WHERE why IS NOT NULL ORDER BY end_ns IS NULL DESC,"
 	" end_ns - begin_ns DESC LIMIT 1";
 
-/* Reads a row of sums into `sums`; if a column is NULL, its sum keeps its old value. */
+/* Takes sums from a row, from column `first` on. If a column is NULL, its sum keeps its value. */
+static void take_sums(sqlite3_stmt *stmt, int first, double *sums, size_t count)
+{
+	for (int i = 0; i < (int)count; i++)
+		if (sqlite3_column_type(stmt, first + i) != SQLITE_NULL)
+			sums[i] = sqlite3_column_double(stmt, first + i);
+}
+
 static int read_sums(struct db *db, const char *const sql[ROWS_FORMS],
 		     const struct batch_filter *filter, double *sums, size_t count)
 {
@@ -75,9 +82,8 @@ static int read_sums(struct db *db, const char *const sql[ROWS_FORMS],
 
 	if (r == 0)
 		r = rows_next(stmt);
-	for (size_t i = 0; r == 1 && i < count; i++)
-		if (sqlite3_column_type(stmt, (int)i) != SQLITE_NULL)
-			sums[i] = sqlite3_column_double(stmt, (int)i);
+	if (r == 1)
+		take_sums(stmt, 0, sums, count);
 	return r < 0 ? r : 0;
 }
 
@@ -284,27 +290,10 @@ static struct gpu_device *add_device(struct gpu_device_list *list, int64_t numbe
 	    (list->count && list->items[list->count - 1].number >= number))
 		return NULL;
 	device = &list->items[list->count++];
-	*device = (struct gpu_device){.number = number,
-				      .batch_count = NAN,
-				      .fed_count = NAN,
-				      .step_ns = NAN,
-				      .busy_ns = NAN,
-				      .idle_wait_ns = NAN,
-				      .h2d_bytes = NAN,
-				      .peer_bytes = NAN};
+	*device = (struct gpu_device){.number = number};
+	for (int i = 0; i < GPU_DEVICE_SUMS; i++)
+		(&device->batch_count)[i] = NAN;
 	return device;
-}
-
-static void take_device_sums(sqlite3_stmt *stmt, struct gpu_device *device)
-{
-	double *const sums[] = {
-		&device->batch_count,  &device->fed_count, &device->step_ns,    &device->busy_ns,
-		&device->idle_wait_ns, &device->h2d_bytes, &device->peer_bytes,
-	};
-
-	for (int i = 0; i < (int)ARRAY_COUNT(sums); i++)
-		if (sqlite3_column_type(stmt, i + 1) != SQLITE_NULL)
-			*sums[i] = sqlite3_column_double(stmt, i + 1);
 }
 
 static int read_device_sums(struct db *db, const struct batch_filter *filter,
@@ -317,7 +306,7 @@ static int read_device_sums(struct db *db, const struct batch_filter *filter,
 		struct gpu_device *device = add_device(list, rows_int(stmt, 0));
 
 		if (device)
-			take_device_sums(stmt, device);
+			take_sums(stmt, 1, &device->batch_count, GPU_DEVICE_SUMS);
 	}
 	return r;
 }

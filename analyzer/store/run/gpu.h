@@ -79,10 +79,12 @@ int gpu_means_read(struct db *db, int64_t loader_id, int64_t most, struct gpu_me
 struct gpu_device {
 	int64_t number;
 	char name[GPU_DEVICE_BYTES]; /* name and place of the device; "": unknown */
-	double batch_count;          /* NAN, as in the members below: unknown, or the only device */
+	/* The columns of DEVICES_SQL in gpu.c, in order. NAN: unknown, or the only device. */
+	double batch_count;
 	double fed_count;            /* number of steps in which it got data from the host */
 	double step_ns, busy_ns, idle_wait_ns, h2d_bytes, peer_bytes;
 };
+#define GPU_DEVICE_SUMS 7
 
 struct gpu_device_list {
 	struct gpu_device items[GPU_DEVICE_MOST]; /* sorted by number */
