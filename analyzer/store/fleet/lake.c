@@ -130,11 +130,6 @@ static void put_insert(FILE *out, size_t which)
 	fputs(")", out);
 }
 
-static void put_delete(FILE *out, size_t which)
-{
-	fprintf(out, "DELETE FROM %s WHERE job_id = ", tables[which].name);
-}
-
 const char *lake_error(int error)
 {
 	switch (error) {
@@ -217,15 +212,12 @@ int lake_open(const char *path, bool is_for_new, struct lake **ret)
 
 static int delete_job(struct lake *lake, size_t which)
 {
-	char *start = sql_of(put_delete, which), *sql = NULL;
+	char sql[100];
 	ROWS *stmt = NULL;
-	int r = start && asprintf(&sql, "%s ? AND attempt = ?", start) >= 0 ? 0 : -ENOMEM;
 
-	if (r == 0)
-		r = rows_first(&lake->db, &stmt, sql, "sn", lake->job_id, lake->attempt);
-	free(start);
-	free(sql);
-	return r;
+	snprintf(sql, sizeof(sql), "DELETE FROM %s WHERE job_id = ? AND attempt = ?",
+		 tables[which].name);
+	return rows_first(&lake->db, &stmt, sql, "sn", lake->job_id, lake->attempt);
 }
 
 static int make_tables(struct lake *lake)
