@@ -7,9 +7,21 @@
 #include "older.h"
 #include "one_run.h"
 #include "store/run/facts.h"
+#include "store/run/query.h"
 #include "store/write/write.h"
 
 static const struct batch_filter filter = {.loader_id = 1, .epoch = -1, .first = -1, .last = -1};
+
+static int read_facts(struct load_facts *ret)
+{
+	struct run_info run;
+	int r = query_run(db, &run);
+
+	if (r == 0)
+		r = load_facts_read(db, &run, &filter, ret);
+	run_info_done(&run);
+	return r;
+}
 
 TestSuite(facts, .init = one_run_begin, .fini = one_run_end);
 
@@ -49,7 +61,7 @@ Test(facts, of_a_run)
 		" (19, 3, 2000, 2, 300, 900, NULL, 20);"
 		"INSERT INTO t_thread VALUES (7, 9, 'python3', 500), (7, 11, 'feature-calc', 800),"
 		" (7, 12, 'idle', 0), (7, 13, 'pin', 20), (8, 8, 'python3', 99);");
-	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_assert_eq(read_facts(&facts), 0);
 	cr_expect_eq(facts.load_ns, 400);
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_SOCKET], 150);
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_ASLEEP], 60);
@@ -92,14 +104,14 @@ Test(facts, of_mapped_files)
 
 	run_sql(RUN_SQL);
 	run_sql("INSERT INTO t_total VALUES ('wait', '/data/a', 'fault', 0, 9, 150, 0, 0, 50, 0)");
-	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_assert_eq(read_facts(&facts), 0);
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_FAULT], 110);
 	cr_expect_eq(facts.faults, 9);
 	cr_expect_str_eq(facts.mapped, "/data/a");
 	cr_expect_eq(facts.peer_count, 0);
 	run_sql("INSERT INTO t_total VALUES"
 		" ('wait', '/data/b', 'fault', 0, 1, 2000000000, 0, 0, 9, 0)");
-	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_assert_eq(read_facts(&facts), 0);
 	cr_expect_eq(facts.wait_ns[LOAD_WAIT_FAULT], 1e9, "no page takes longer than 100 ms");
 	cr_expect_str_eq(facts.mapped, "", "of several files none is named");
 }
@@ -123,7 +135,7 @@ Test(facts, leave_out_waits_of_loads_that_raised)
 	run_sql(RUN_SQL);
 	run_sql("INSERT INTO t_total VALUES ('wait', '', 'asleep', 0, 6, 300, 0, 0, 50, 0),"
 		" ('wait', '10.0.0.7:443', 'socket', 0, 5, 180, 4000, 0, 50, 0)");
-	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_assert_eq(read_facts(&facts), 0);
 	cr_expect_float_eq(facts.wait_ns[LOAD_WAIT_ASLEEP], 150, 1e-6);
 	cr_expect_float_eq(facts.wait_ns[LOAD_WAIT_SOCKET], 90, 1e-6);
 	cr_expect_float_eq(facts.peers[0].ns, 90, 1e-6);
@@ -145,14 +157,14 @@ Test(facts, of_an_older_run_are_not_known)
 		     sqlite3_errmsg(other));
 	sqlite3_close(other);
 	cr_assert_eq(db_open_read(one_run_path, &db), 0);
-	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_assert_eq(read_facts(&facts), 0);
 	expect_nothing(&facts);
 	cr_expect_eq(facts.load_ns, 400);
 	db_close(db);
 	/* Upgraded, as by a drain that goes on with it. */
 	cr_assert_eq(db_open_write(one_run_path, &db), 0);
 	run_sql("INSERT INTO t_use VALUES (8, 2, 3000, 2, 100, 500, 3, 70)");
-	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_assert_eq(read_facts(&facts), 0);
 	cr_expect(isnan(facts.wait_ns[LOAD_WAIT_ASLEEP]) && facts.runnable_threads == 3);
 }
 
@@ -160,7 +172,7 @@ Test(facts, of_an_empty_run)
 {
 	struct load_facts facts;
 
-	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_assert_eq(read_facts(&facts), 0);
 	expect_nothing(&facts);
 	cr_expect(isnan(facts.load_ns) && isnan(facts.no_core_ns));
 }
@@ -175,7 +187,7 @@ Test(facts, of_a_run_that_makes_no_sense)
 		"INSERT INTO t_use VALUES (8, 2, -1, -2, 'x', -4, 9e300, -6);"
 		"INSERT INTO t_thread VALUES (7, 11, x'00ff', 9223372036854775807);"
 		"INSERT INTO t_total VALUES ('wait', 'a', 'lock', 0, -1, -1, -1, -1, -1, 0)");
-	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_assert_eq(read_facts(&facts), 0);
 	cr_expect(isnan(facts.tensors) && !(facts.batch_bytes > 0) && isnan(facts.read_per_byte));
 	cr_expect(isnan(facts.runnable_threads) && isnan(facts.cores_allowed));
 	cr_expect(isnan(facts.private_end_bytes) && !(facts.swapped_bytes < 0));
@@ -192,19 +204,19 @@ Test(facts, of_the_files_that_are_read)
 		" ('file', '/b', '', 0, 6, 5, 1000, 0, 5, 0),"
 		" ('file', '/c', '', 0, 5, 5, 1000, 0, 5, 0),"
 		" ('file', '/vocabulary', '', 0, 32, 5, 70, 0, 5, 0)");
-	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_assert_eq(read_facts(&facts), 0);
 	cr_expect_eq(facts.files.count, 3, "the vocabulary is small");
 	cr_expect_eq(facts.files.fewest_opens, 4);
 	cr_expect_eq(facts.files.most_opens, 6);
 	cr_expect_eq(facts.files.bytes, 200);
 	cr_expect_eq(facts.reopens_per_sample, 2, "of the vocabulary, by each of 16 samples");
 	run_sql("UPDATE t_total SET bytes = 80 WHERE name = '/vocabulary'");
-	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_assert_eq(read_facts(&facts), 0);
 	cr_expect_eq(facts.files.count, 4, "a tenth of what is usual is not small");
 	cr_expect_eq(facts.files.most_opens, 32);
 	/* Batches of several loaders may be of other files. */
 	run_sql("INSERT INTO t_made VALUES (2, 0, 0, 2, 10, 5)");
-	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
+	cr_assert_eq(read_facts(&facts), 0);
 	cr_expect_eq(facts.files.count, 0);
 	cr_expect(isnan(facts.reopens_per_sample));
 }

@@ -170,7 +170,7 @@ static int find_cause(const struct rank_look *look, const struct load_totals *to
 	if (!look->row->finding.starved)
 		return cause_find(look->series, &look->row->finding,
 				  &(struct cause_input){.is_bare = true}, ret);
-	r = load_facts_read(look->db, &all, &facts);
+	r = load_facts_read(look->db, look->run, &all, &facts);
 	if (r == 0)
 		r = lines_read(look->db, &stacks);
 	if (r == 0)

@@ -193,7 +193,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	/* Facts and lines explain a run that starves, or an advice; facts also, who others are. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && (explains || series_has_others(&report->series))) {
-		r = load_facts_read(db, &report->filter, &report->facts);
+		r = load_facts_read(db, &report->run, &report->filter, &report->facts);
 		series_add_threads(&report->series, &report->facts,
 				   report->finding.load_mean_ns,
 				   stall_loads_at_once(&report->finding));

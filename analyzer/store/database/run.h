@@ -53,6 +53,11 @@ static inline double query_known(int64_t value)
 	FACT(JOB_ID, char *, job_id)                                                               \
 	FACT(ATTEMPT, int64_t, attempt)                                                            \
 	FACT(WORLD_SIZE, int64_t, world_size)                                                      \
+	FACT(SCHEMA, int64_t, schema)                   /* version in which it was recorded */     \
+	FACT(CORES_AT_START, int64_t, start_cores)                                                 \
+	FACT(HELPER_WANTED_NS, int64_t, helper_ns)      /* see store/run/facts.c */                \
+	FACT(CHILDREN_CPU_NS, int64_t, children_ns)                                                \
+	FACT(CHILDREN_CPU_OF_NS, int64_t, children_of_ns)                                          \
 	FACT(CLUSTER, char *, cluster)                                                             \
 	FACT(OWNER, char *, owner)                                                                 \
 	FACT(REVISION, char *, revision)                                                           \

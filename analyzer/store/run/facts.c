@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "dlprof/units.h"
-#include "store/database/meta.h"
 #include "store/database/rows.h"
 #include "store/run/batch.h"
 #include "store/run/pack.h"
@@ -66,27 +65,6 @@ static const char ASKER_SQL[] =
 
 static const char THREADS_SQL[] = "SELECT tid, cpu_ns, name FROM t_thread WHERE pid = ?1"
 				  " AND cpu_ns > 0 ORDER BY cpu_ns DESC, tid LIMIT 64";
-
-/* How long threads ran and waited for a core, and CPU time of other processes of the run. */
-struct wanted {
-	int64_t main_ran_ns, main_waited_ns, workers_ran_ns, workers_waited_ns, schema;
-	int64_t helper_ns, helper_of_ns, children_ns, children_of_ns;
-	int64_t start_cores, world_size;
-};
-
-static const struct meta_field WANTED[] = {
-	{META_MAIN_RAN_NS, offsetof(struct wanted, main_ran_ns)},
-	{META_MAIN_WAITED_NS, offsetof(struct wanted, main_waited_ns)},
-	{META_WORKERS_RAN_NS, offsetof(struct wanted, workers_ran_ns)},
-	{META_WORKERS_WAITED_NS, offsetof(struct wanted, workers_waited_ns)},
-	{META_SCHEMA, offsetof(struct wanted, schema)},
-	{META_HELPER_WANTED_NS, offsetof(struct wanted, helper_ns)},
-	{META_MAIN_CPU_OF_NS, offsetof(struct wanted, helper_of_ns)},
-	{META_CHILDREN_CPU_NS, offsetof(struct wanted, children_ns)},
-	{META_CHILDREN_CPU_OF_NS, offsetof(struct wanted, children_of_ns)},
-	{META_CORES_AT_START, offsetof(struct wanted, start_cores)},
-	{META_WORLD_SIZE, offsetof(struct wanted, world_size)},
-};
 
 const char *load_wait_name(enum load_wait_kind kind)
 {
@@ -181,12 +159,11 @@ static int read_waits(struct db *db, double blocked_ns, struct load_facts *ret)
 }
 
 /* Returns how long loads waited for a core: their CPU time x (threads' waiting / running time). */
-static double no_core(const struct wanted *wanted, bool by_workers, double cpu_ns, double rest_ns)
+static double no_core(const struct run_info *run, bool by_workers, double cpu_ns, double rest_ns)
 {
-	const double ran_ns =
-		query_known(by_workers ? wanted->workers_ran_ns : wanted->main_ran_ns);
+	const double ran_ns = query_known(by_workers ? run->workers_ran_ns : run->main_ran_ns);
 	const double waited_ns =
-		query_known(by_workers ? wanted->workers_waited_ns : wanted->main_waited_ns);
+		query_known(by_workers ? run->workers_waited_ns : run->main_waited_ns);
 
 	if (!(ran_ns > 0) || isnan(waited_ns) || isnan(cpu_ns) || isnan(rest_ns))
 		return NAN;
@@ -210,7 +187,7 @@ static int read_use(struct db *db, bool *ret_workers, struct load_facts *ret)
 	return 0;
 }
 
-static int read_loads(struct db *db, const struct wanted *wanted, bool by_workers,
+static int read_loads(struct db *db, const struct run_info *run, bool by_workers,
 		      struct load_facts *ret)
 {
 	/* An imported run has no processes, and the waits of its loads were not observed. */
@@ -234,8 +211,8 @@ static int read_loads(struct db *db, const struct wanted *wanted, bool by_worker
 	}
 	if (!is_recorded || !(ret->load_ns > 0))
 		return 0;
-	ret->no_core_ns = no_core(wanted, by_workers, cpu_ns, ret->load_ns - cpu_ns - blocked_ns);
-	if (isnan(blocked_ns) || wanted->schema < SINCE_VERSION)
+	ret->no_core_ns = no_core(run, by_workers, cpu_ns, ret->load_ns - cpu_ns - blocked_ns);
+	if (isnan(blocked_ns) || run->schema < SINCE_VERSION)
 		return 0;
 	return read_waits(db, blocked_ns, ret);
 }
@@ -455,25 +432,23 @@ static double cores_of(int64_t used_ns, int64_t of_ns)
 	return of_ns > 0 ? query_known(used_ns) / (double)of_ns : NAN;
 }
 
-int load_facts_read(struct db *db, const struct batch_filter *filter, struct load_facts *ret)
+int load_facts_read(struct db *db, const struct run_info *run, const struct batch_filter *filter,
+		    struct load_facts *ret)
 {
-	struct wanted wanted;
 	bool by_workers = false;
-	int r = meta_read(db, &wanted, WANTED, ARRAY_COUNT(WANTED));
+	int r;
 
 	*ret = LOAD_FACTS_UNKNOWN;
-	if (r == 0) {
-		ret->helper_cores = cores_of(wanted.helper_ns, wanted.helper_of_ns);
-		ret->children_cores = cores_of(wanted.children_ns, wanted.children_of_ns);
-		if (wanted.world_size > 0)
-			ret->ranks = (double)wanted.world_size;
-		/* Of several ranks, each has fewer cores than the machine on purpose. */
-		if (wanted.start_cores > 0 && wanted.world_size < 2)
-			ret->cores_at_start = (double)wanted.start_cores;
-		r = read_use(db, &by_workers, ret);
-	}
+	ret->helper_cores = cores_of(run->helper_ns, run->main_cpu_of_ns);
+	ret->children_cores = cores_of(run->children_ns, run->children_of_ns);
+	if (run->world_size > 0)
+		ret->ranks = (double)run->world_size;
+	/* Of several ranks, each has fewer cores than the machine on purpose. */
+	if (run->start_cores > 0 && run->world_size < 2)
+		ret->cores_at_start = (double)run->start_cores;
+	r = read_use(db, &by_workers, ret);
 	if (r == 0)
-		r = read_loads(db, &wanted, by_workers, ret);
+		r = read_loads(db, run, by_workers, ret);
 	if (r == 0)
 		r = read_made(db, filter->loader_id, ret);
 	return r < 0 ? r : read_threads(db, filter->loader_id, ret);

@@ -8,7 +8,8 @@
 struct db;
 
 /* Reads facts of a run; sizes, reads and threads are of the filter's loader only. NAN: unknown. */
-int load_facts_read(struct db *db, const struct batch_filter *filter, struct load_facts *ret);
+int load_facts_read(struct db *db, const struct run_info *run, const struct batch_filter *filter,
+		    struct load_facts *ret);
 
 /* Returns the name of a kind in wait_kinds.def. */
 const char *load_wait_name(enum load_wait_kind kind);
