@@ -184,11 +184,10 @@ static int find_cause(const struct rank_look *look, const struct load_totals *to
 				     .series = look->series,
 				     .finding = &look->row->finding,
 				     .totals = totals,
-				     .facts = &facts,
-				     .lines = &lines,
 				     .samples = &samples,
+				     .known = {.facts = &facts, .lines = &lines, .is_bare = true},
 			     },
-			     false, ret);
+			     ret);
 	tally_list_done(&samples);
 	lines_done(&lines);
 	lines_free(&stacks);

@@ -133,24 +133,28 @@ static int find_lines(struct db *db, struct report *report)
 
 static int find_cause(struct db *db, bool advises, struct report *report)
 {
+	const bool has_batches = report->loader && report->loader->batch_size > 0;
 	const struct why_input input = {
 		.filter = &report->filter,
 		.series = &report->series,
 		.finding = &report->finding,
 		.totals = &report->totals,
-		.facts = &report->facts,
 		.stages = &report->stages,
-		.lines = &report->lines,
 		.samples = &report->inside.samples,
-		.gpu = &report->gpu_use,
-		.step = &report->step,
-		.has_gpu = report->gpu.mode != NULL || report->gpu_use.is_known,
-		.lacks = dialect_of(report->loader)->lacks |
-			 (report->loader && report->loader->batch_size > 0 ? 0 : OPTION_SAMPLER),
-		.is_threads = dialect_is_threads(report->loader),
+		.known = {
+			.facts = &report->facts,
+			.lines = &report->lines,
+			.gpu = &report->gpu_use,
+			.step = &report->step,
+			.has_gpu = report->gpu.mode != NULL || report->gpu_use.is_known,
+			.lacks = dialect_of(report->loader)->lacks |
+				 (has_batches ? 0 : OPTION_SAMPLER),
+			.is_threads = dialect_is_threads(report->loader),
+			.is_bare = !advises,
+		},
 	};
 
-	return why_find(db, &input, advises, &report->diagnosis);
+	return why_find(db, &input, &report->diagnosis);
 }
 
 static int collect(const struct options *options, struct db *db, bool advises,

@@ -26,28 +26,19 @@ static int find_flight(struct db *db, const struct why_input *input, struct flig
 }
 
 static int find(struct db *db, const struct why_input *input, const struct stages *stages,
-		bool advises, struct diagnosis *ret)
+		struct diagnosis *ret)
 {
 	const struct load_times loads = batch_totals_times(input->totals);
 	struct slow_sample samples[WHY_SAMPLES];
 	struct slow_work work = {0};
 	struct flight flight;
-	struct cause_input known = {
-		.gpu = input->gpu,
-		.loads = &loads,
-		.facts = input->facts,
-		.flight = &flight,
-		.stages = stages,
-		.lines = input->lines,
-		.samples = samples,
-		.step = input->step,
-		.has_gpu = input->has_gpu,
-		.lacks = input->lacks,
-		.is_threads = input->is_threads,
-		.is_bare = !advises,
-	};
+	struct cause_input known = input->known;
 	int r = find_flight(db, input, &flight);
 
+	known.loads = &loads;
+	known.flight = &flight;
+	known.stages = stages;
+	known.samples = samples;
 	for (size_t i = 0; i < input->samples->count && i < WHY_SAMPLES; i++)
 		samples[known.sample_count++] = (struct slow_sample){
 			(double)input->samples->items[i].ns,
@@ -62,7 +53,7 @@ static int find(struct db *db, const struct why_input *input, const struct stage
 	return r < 0 ? r : cause_find(input->series, input->finding, &known, ret);
 }
 
-int why_find(struct db *db, const struct why_input *input, bool advises, struct diagnosis *ret)
+int why_find(struct db *db, const struct why_input *input, struct diagnosis *ret)
 {
 	struct stages own = {0}, *stages = input->stages ? input->stages : &own;
 	int r = 0;
@@ -70,13 +61,13 @@ int why_find(struct db *db, const struct why_input *input, bool advises, struct 
 	if (!input->stages)
 		r = stages_read(db, input->filter->loader_id, false, stages);
 	if (r == 0)
-		r = find(db, input, stages, advises, ret);
+		r = find(db, input, stages, ret);
 	/* If a cache serves later epochs, the first epoch's stages do not explain their waits. */
 	if (r == 0 && ret->stages.is_served) {
 		stages_done(stages);
 		r = stages_read(db, input->filter->loader_id, true, stages);
 		if (r == 0)
-			r = find(db, input, stages, advises, ret);
+			r = find(db, input, stages, ret);
 	}
 	stages_done(&own);
 	return r;
