@@ -15,9 +15,7 @@ static const struct verdict VERDICTS[] = {
 	[STALL_VERDICT_IN_DOUBT] = {"IN DOUBT", "in doubt", "?", PAGE_BOLD},
 };
 
-static const struct {
-	const char *reason, *remedy;
-} GAPS[STALL_GAP_MAX] = {
+const struct verdict_gap verdict_gaps[STALL_GAP_MAX] = {
 	[STALL_GAP_NONE] = {"", ""},
 	[STALL_GAP_NO_BATCHES] =
 		{"no batch was seen",
@@ -42,27 +40,10 @@ const struct verdict *verdict_of(enum stall_verdict verdict)
 	return &VERDICTS[verdict];
 }
 
-enum verdict_clock verdict_clock(const struct finding *finding)
-{
-	return finding->by_gpu ? VERDICT_GPU : VERDICT_HOST;
-}
-
-static const struct {
-	const char *name, *meaning;
-} CLOCKS[] = {
+const struct verdict_clock_words verdict_clocks[] = {
 	[false] = {"the host's clock", "the host's clock: what the main process waited"},
 	[true] = {"the GPU's clock", "the GPU's clock: waits while it was idle"},
 };
-
-const char *verdict_clock_name(bool by_gpu)
-{
-	return CLOCKS[by_gpu].name;
-}
-
-const char *verdict_clock_meaning(bool by_gpu)
-{
-	return CLOCKS[by_gpu].meaning;
-}
 
 /* Writes the ratio in percent, rounded down if it would otherwise look like the next verdict. */
 static const char *share_of(char *buffer, size_t size, double ratio)
@@ -94,19 +75,4 @@ const char *verdict_sentence(char *buffer, enum verdict_clock clock, double rati
 	snprintf(buffer, VERDICT_SENTENCE, "%s%s%s", words[clock].before,
 		 share_of((char[UNITS_MAX]){0}, UNITS_MAX, ratio), words[clock].after);
 	return buffer;
-}
-
-const char *verdict_doubt(void)
-{
-	return "it is not known whose waits these are";
-}
-
-const char *verdict_reason(enum stall_gap gap)
-{
-	return GAPS[gap].reason;
-}
-
-const char *verdict_remedy(enum stall_gap gap)
-{
-	return GAPS[gap].remedy;
 }

@@ -24,10 +24,10 @@ enum verdict_clock {
 	VERDICT_GROUP,    /* like VERDICT_JOB, but for the group of ranks that loses most */
 };
 
-enum verdict_clock verdict_clock(const struct finding *finding);
-
-const char *verdict_clock_name(bool by_gpu);
-const char *verdict_clock_meaning(bool by_gpu);
+/* Words for the host's clock [false] and the GPU's [true]. */
+extern const struct verdict_clock_words {
+	const char *name, *meaning;
+} verdict_clocks[2];
 #define VERDICT_BOUND "an upper bound" /* what the host's clock gives for the GPU's idle time */
 
 #define VERDICT_SENTENCE 128
@@ -35,7 +35,9 @@ const char *verdict_clock_meaning(bool by_gpu);
 /* Writes "41 % of the time is spent waiting for data" into VERDICT_SENTENCE bytes. */
 const char *verdict_sentence(char *buffer, enum verdict_clock clock, double ratio);
 
-const char *verdict_doubt(void);
+#define VERDICT_DOUBT "it is not known whose waits these are"
 
-const char *verdict_reason(enum stall_gap gap);
-const char *verdict_remedy(enum stall_gap gap);
+/* Why there is no verdict, and what to do. */
+extern const struct verdict_gap {
+	const char *reason, *remedy;
+} verdict_gaps[STALL_GAP_MAX];

@@ -321,7 +321,7 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 	outline_cell(o, "%s", verdict->words);
 	outline_cell(o, "%s",
 		     job->verdict == STALL_VERDICT_INCOMPLETE ? "no rank has batches to judge by"
-		     : job->verdict == STALL_VERDICT_IN_DOUBT ? verdict_doubt()
+		     : job->verdict == STALL_VERDICT_IN_DOUBT ? VERDICT_DOUBT
 							      : verdict_words(job, sentence));
 	if (job->verdict == STALL_VERDICT_IN_DOUBT) {
 		outline_cell(o, "The report of a rank that is in doubt says why: --rank N.");
@@ -395,9 +395,9 @@ static void add_clock(const struct ranks *ranks, struct outline *o)
 		by_gpu += ranks->rows[i].finding.by_gpu;
 	if (by_gpu && by_gpu < ranks->count)
 		snprintf(rest, sizeof(rest), ", in %zu of the ranks; else %s, " VERDICT_BOUND,
-			 by_gpu, verdict_clock_name(false));
+			 by_gpu, verdict_clocks[false].name);
 	if (by_gpu)
-		outline_item(o, "Clock", "%s%s", verdict_clock_meaning(true), rest);
+		outline_item(o, "Clock", "%s%s", verdict_clocks[true].meaning, rest);
 }
 
 static void add_ended(const struct ranks *ranks, struct outline *o)

@@ -196,7 +196,7 @@ static void add_changes(const struct compared *compared, struct outline *o)
 	add_fields(compared, compared->mismatch, "Differs", o);
 	if (a->finding.verdict == STALL_VERDICT_IN_DOUBT ||
 	    b->finding.verdict == STALL_VERDICT_IN_DOUBT)
-		outline_item(o, "Stall", "%s", verdict_doubt());
+		outline_item(o, "Stall", "%s", VERDICT_DOUBT);
 	else if (!isnan(stall->change) && stall->differs)
 		outline_item(o, "Stall", "%s -> %s of the time: %+.1f points (%+.1f to %+.1f)",
 			     UNITS_SHARE(stall->a), UNITS_SHARE(stall->b), 100 * stall->change,

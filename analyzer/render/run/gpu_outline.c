@@ -295,7 +295,7 @@ static void add_clock(const struct report *report, struct outline *o)
 	const struct finding *f = &report->finding;
 	char text[320] = "";
 
-	page_append(text, sizeof(text), "%s", verdict_clock_meaning(f->by_gpu));
+	page_append(text, sizeof(text), "%s", verdict_clocks[f->by_gpu].meaning);
 	if (f->by_gpu && f->unseen_count)
 		page_append(text, sizeof(text), ", in %s of the batches; %zu are left out",
 			    UNITS_SHARE(f->gpu_share), f->unseen_count);

@@ -91,7 +91,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
 	const struct verdict *verdict = verdict_of(f->verdict);
-	enum verdict_clock clock = verdict_clock(f);
+	enum verdict_clock clock = f->by_gpu ? VERDICT_GPU : VERDICT_HOST;
 	char sentence[VERDICT_SENTENCE], below[160] = "";
 	bool is_loop = is_one_of_several(report);
 
@@ -101,7 +101,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 	outline_row(o, verdict->tone);
 	outline_cell(o, "%s", verdict->words);
 	if (f->verdict == STALL_VERDICT_IN_DOUBT) {
-		outline_cell(o, "%s", verdict_doubt());
+		outline_cell(o, "%s", VERDICT_DOUBT);
 		if (report->note_count)
 			outline_cell(o, "%s", report->notes[0]);
 		return;
@@ -127,7 +127,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 			outline_cell(o, "%s.", below);
 		return;
 	}
-	outline_cell(o, "%s", verdict_reason(f->gap));
+	outline_cell(o, "%s", verdict_gaps[f->gap].reason);
 	if (f->gap == STALL_GAP_NO_BATCHES && report->live)
 		outline_cell(o, "It still records: batches of the last second may be missing.");
 	else if (f->gap == STALL_GAP_FEW_BATCHES)
@@ -137,12 +137,12 @@ static void add_verdict(const struct report *report, struct outline *o)
 			     UNITS_COUNT(batch_count(report)),
 			     batch_count(report) == 1 ? " was" : "es were", f->account.count,
 			     f->account.count == 1 ? "s" : "", STALL_FEWEST,
-			     verdict_remedy(f->gap));
+			     verdict_gaps[f->gap].remedy);
 	else if (f->gap == STALL_GAP_LOSS)
 		outline_cell(o, "At least %s are missing. %s", UNITS_SHARE(f->lost_share),
-			     verdict_remedy(f->gap));
+			     verdict_gaps[f->gap].remedy);
 	else
-		outline_cell(o, "%s", verdict_remedy(f->gap));
+		outline_cell(o, "%s", verdict_gaps[f->gap].remedy);
 }
 
 static void add_account(const struct report *report, struct outline *o)
@@ -357,7 +357,7 @@ static void add_sure(const struct report *report, struct outline *o)
 			page_append(text, sizeof(text), "those of the last second may be missing");
 		else
 			page_append(text, sizeof(text), "nothing lost");
-		page_append(text, sizeof(text), "; %s%s", verdict_clock_name(f->by_gpu),
+		page_append(text, sizeof(text), "; %s%s", verdict_clocks[f->by_gpu].name,
 			    !f->by_gpu && report->gpu.mode ? ", " VERDICT_BOUND : "");
 		if (f->by_gpu && f->unseen_count)
 			page_append(text, sizeof(text), ", in %s of them",
