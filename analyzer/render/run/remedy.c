@@ -227,7 +227,10 @@ static bool add_line(const struct report *report, enum line_group group, char *b
 	if (lines_name(&report->lines, &report->finding, &report->diagnosis, &named) &&
 	    named.group == group && !named.is_holder)
 		return false;
-	return code_add_lead(report, group, buffer, REMEDY_WORDS);
+	if (!code_add_lead(report, group, buffer, REMEDY_WORDS))
+		return false;
+	page_append(buffer, REMEDY_WORDS, ".");
+	return true;
 }
 
 /* Names the two largest parts of loads: observed transforms and decoders, else kinds of work. */
@@ -476,20 +479,15 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 	case ADVICE_SHORTEN_LOCK:
 		if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH && add_transform(report, buffer))
 			break;
-		if (add_line(report, LINE_LOADS, buffer))
-			page_append(buffer, REMEDY_WORDS, ".");
+		add_line(report, LINE_LOADS, buffer);
 		break;
 	case ADVICE_INSPECT_LOADS:
-		if (add_line(report, LINE_LOADS, buffer))
-			page_append(buffer, REMEDY_WORDS, ".");
-		else
+		if (!add_line(report, LINE_LOADS, buffer))
 			loads_words(report, buffer);
 		break;
 	case ADVICE_VECTORISE_SAMPLER:
 	case ADVICE_INSPECT_WAITS:
-		if (add_line(report, LINE_WAITS, buffer))
-			page_append(buffer, REMEDY_WORDS, ".");
-		else if (advice->id == ADVICE_INSPECT_WAITS)
+		if (!add_line(report, LINE_WAITS, buffer) && advice->id == ADVICE_INSPECT_WAITS)
 			receiving_words(report, buffer);
 		break;
 	case ADVICE_REDUCE_MAIN_THREAD_EVENT:
@@ -504,8 +502,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			       "multiprocessing.Process instead of threading.Thread.";
 		break;
 	case ADVICE_CHEAPER_STEP:
-		if (add_line(report, LINE_STEPS, buffer))
-			page_append(buffer, REMEDY_WORDS, ".");
+		add_line(report, LINE_STEPS, buffer);
 		if (report->facts.ranks > 1)
 			page_append(buffer, REMEDY_WORDS,
 				    "%sIt may wait there for other ranks: dlprof-report of their "
