@@ -508,7 +508,7 @@ Test(db, of_a_database_of_version_13_no_epochs_sampling_is_known)
 /* It has no lines of code; they are added up from its next drain on. */
 Test(db, a_database_of_version_8_can_be_read_and_written_on)
 {
-	struct samples_row row = {"worker", 1, "load", NULL, 2, 300000000};
+	struct samples_row row = {1, 2, 300000000, "worker", "load", NULL};
 	struct line_samples samples;
 	struct writer *writer;
 	char frames[48];

@@ -168,6 +168,7 @@ WRITES_TEXTS(thread, thread_row, THREAD, name)
 WRITES_TEXTS(stage, stage_row, STAGE, name)
 WRITES_TEXTS(slow, slow_row, SLOW, class)
 WRITES_TEXTS(doing, doing_row, DOING, role)
+WRITES_TEXTS(samples, samples_row, SAMPLES, role)
 WRITES_TEXTS(live, tally_row, LIVE, segment)
 WRITES_TEXTS(total, tally_row, TOTAL, segment)
 WRITES_STEP(gpu_call, gpu_call_values, GPU_CALL)
@@ -336,12 +337,6 @@ int writer_frame(struct writer *writer, const char *file, const char *function, 
 	int r = ask(bind(writer, STATEMENT_FRAME, "ssn", file, function, line), ret_id, 1);
 
 	return r < 0 ? r : r ? 0 : -EIO;
-}
-
-int writer_samples(struct writer *writer, const struct samples_row *row)
-{
-	return finish(bind(writer, STATEMENT_SAMPLES, "snssnn", row->role, row->loader_id,
-			   row->phase, row->frames, row->count, row->ns));
 }
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count)

@@ -203,10 +203,8 @@ int writer_frame(struct writer *writer, const char *file, const char *function, 
 		 int64_t *ret_id);
 
 struct samples_row {
-	const char *role;
-	int64_t loader_id;
-	const char *phase, *frames;
-	int64_t count, ns;
+	int64_t loader_id, count, ns;
+	const char *role, *phase, *frames;
 };
 
 int writer_samples(struct writer *writer, const struct samples_row *row);
