@@ -58,6 +58,7 @@ def loads(python, blas, workers, context, *options):
                   os.path.join(folder, "train.py"), str(workers), context, blas],
                  env=t.environment(preload=False), timeout=100)
     t.equal(done.status, 0, workers, context, done.err)
+    t.wait_for_drain(database)
     return done.out.splitlines(), database
 
 
