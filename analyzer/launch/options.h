@@ -27,7 +27,7 @@ struct launch_options {
 	/* values for DLPROF_ variables; NULL: not given, so the variable stays as it is */
 	const char *detail, *batch_fn, *cuda, *segment_dir, *log;
 	char set[1024];
-	bool set_is_too_long;
+	bool has_set, set_is_too_long;
 	int64_t slow_us, stop_after; /* -1: not given, so the variable stays as it is */
 	int64_t seconds, batches, rounds, max_time; /* -1: not given */
 	bool always, dry_run, exec, quiet, json, ascii;

@@ -159,7 +159,9 @@ static int take_option(struct parser *parser, int id, const char *given)
 		return refuse_option(parser, given);
 	if (!take(row, parser->context, optarg))
 		return line_problem(parser->ret, "--%s: '%s' is not %s", row->name, optarg,
-				    row->values ? row->values : row->argument);
+				    row->kind == LINE_WHOLE ? "a whole number"
+				    : row->values	    ? row->values
+							    : row->argument);
 	parser->given[row - parser->program->options] = true;
 	return 0;
 }

@@ -37,7 +37,7 @@ def check_usage(run):
     refused("is one too many: dlprof-report batches [RUN.db]", "batches", run, run)
     refused("unknown option --html", "--html", run)
     refused("--csv does not go with dlprof-report; it goes with: dlprof-report batches", "--csv", run)
-    refused("'x' is not N", "--epoch", "x", run)
+    refused("'x' is not a whole number", "--epoch", "x", run)
     refused("no epoch 7: its loader 1 has 1 epoch, counted from 0", "--epoch", "7", run)
     refused("no batch from 5000 on: its loader 1 has", "--batches", "5000:", run)
     refused("'compre' is neither a verb nor a file; did you mean compare?", "compre", run, run)

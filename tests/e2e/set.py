@@ -97,13 +97,21 @@ def check_refusals(folder):
             ("context=thread", "context takes fork, spawn or forkserver"),
             ("train.py:workers=2", "a place is that of one loader, as train.py:16:workers=8"),
             ("train.py:4:sharing=file_system", "sharing is of the whole program and takes no place"),
+            ("", "'' is no setting"),
+            ("workers=2,workers=3", "workers is to have two values at once"),
+            ("t.py:4:workers=2;t.py:4:num_workers=3", "workers is to have two values at once"),
+            ("workers=0,prefetch_factor=4", "prefetch_factor needs workers, and workers=0 wants none"),
+            ("workers=0,persistent_workers=true", "persistent_workers needs workers"),
             (",".join(["workers=1"] * 33), "more than 32 settings")):
         done, database = dlprof(folder, "--set", text)
         t.equal((done.status, done.out, done.err.count("\n")), (2, "", 1), text, done.err)
         t.check("--set: " in done.err and words in done.err, text, "does not say", words, done.err)
         t.check(not os.path.exists(database), text, "was run")
-    done, _ = dlprof(folder, "--stop-after", "0")
-    t.equal(done.status, 2, "stop after 0", done.err)
+    for number, words in (("0", "a number of batches from 1 to 999999999999"), ("-1", "'-1' is not a whole number"),
+                          ("1000000000000", "a number of batches from 1 to 999999999999")):
+        done, database = dlprof(folder, "--stop-after", number)
+        t.equal((done.status, done.out, done.err.count("\n")), (2, "", 1), number, done.err)
+        t.check("--stop-after: " + words in done.err, number, done.err)
 
 
 def check_set(folder):
@@ -191,6 +199,9 @@ def check_stop(folder):
     t.equal(done.out, "not flushed 120", "ends by itself", done.err)
     t.check(os.path.exists(os.path.join(folder, "ran")), "its end was run")
     t.equal(judged(database)["run"]["stopped_after"], None, "not stopped")
+    done, database = dlprof(folder, "--stop-after", "1")
+    text = t.report(database).out
+    t.check("too few batches" in text and "Record the training with dlprof" not in text, "one batch", text)
 
 
 def check_flush(folder):

@@ -176,8 +176,8 @@ Test(options, refusals_say_why)
 	refused("--wrong x.db", "unknown option --wrong");
 	refused("-z x.db", "unknown option -z");
 	refused("x.db --epoch", "needs an argument");
-	refused("x.db --epoch two", "is not N");
-	refused("x.db --epoch 2x", "is not N");
+	refused("x.db --epoch two", "is not a whole number");
+	refused("x.db --epoch 2x", "is not a whole number");
 	refused("x.db --color blue", "is not auto|always|never");
 	refused("--csv x.db", "--csv does not go with dlprof-report;");
 	refused("--explain eta --wrong", "unknown option --wrong");

@@ -336,7 +336,7 @@ static enum stall_gap find_gap(const struct batch_series *s, const struct findin
 		return STALL_GAP_NO_BATCHES;
 	if (!s->wait_ns)
 		return STALL_GAP_WAIT;
-	if (!s->compute_ns)
+	if (!s->compute_ns && s->count >= STALL_FEWEST)
 		return STALL_GAP_COMPUTE;
 	if (f->account.count < STALL_FEWEST || !(f->account.time_ns > 0))
 		return STALL_GAP_FEW_BATCHES;
