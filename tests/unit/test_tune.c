@@ -208,14 +208,38 @@ Test(tune, what_is_tried)
 	cr_assert(list[0].value == 8 && list[0].choice == TUNE_TRY && list[0].before == 2);
 	cr_assert(list[1].value == 4 && list[1].choice == TUNE_TRY);
 	cr_assert(list[2].key == DLPROF_SET_PREFETCH && list[2].choice == TUNE_NO_GAIN);
-	add(&whatif, WHATIF_PREFETCH_X4, 2, 12, 9.7);
-	tune_choose(&whatif, &none, false, list);
-	cr_assert(list[2].key == DLPROF_SET_PREFETCH && list[2].choice == TUNE_TRY);
 	/* Two predictions for the same number of workers are tried once. */
 	add(&whatif, WHATIF_MORE_WORKERS, 4, 15, 13);
 	cr_assert_eq(tune_choose(&whatif, &none, false, list), 2);
 	whatif.gap = WHATIF_GAP_LOADS;
 	cr_assert_eq(tune_choose(&whatif, &none, false, list), 0);
+}
+
+/* Beside other programs it is enough that workers may gain 10 %, if the training waits. */
+Test(tune, workers_are_tried_beside_other_programs)
+{
+	const struct tune_room none = {NAN, NAN, NAN, NAN, false};
+	struct tune_candidate list[TUNE_LISTED];
+	struct whatif whatif = prediction();
+
+	add(&whatif, WHATIF_WORKERS_X2, 4, 10.1, 8);
+	whatif.ratio = 0.5;
+	tune_choose(&whatif, &none, false, list);
+	cr_expect_eq(list[0].choice, TUNE_NO_GAIN);
+	whatif.shares_cores = true;
+	tune_choose(&whatif, &none, false, list);
+	cr_expect_eq(list[0].choice, TUNE_TRY);
+	whatif.ratio = 0.05;
+	tune_choose(&whatif, &none, false, list);
+	cr_expect_eq(list[0].choice, TUNE_NO_GAIN);
+	whatif.ratio = 0.5;
+	add(&whatif, WHATIF_WORKERS_X2, 4, 9.9, 8);
+	tune_choose(&whatif, &none, false, list);
+	cr_expect_eq(list[0].choice, TUNE_NO_GAIN);
+	add(&whatif, WHATIF_WORKERS_X2, 4, NAN, NAN);
+	add(&whatif, WHATIF_PREFETCH_X4, 2, 10.1, 8);
+	tune_choose(&whatif, &none, false, list);
+	cr_expect_eq(list[0].choice, TUNE_NO_GAIN);
 }
 
 /* No prediction exists for fewer threads: they are tried. */

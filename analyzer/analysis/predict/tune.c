@@ -75,10 +75,14 @@ static enum tune_choice choose(const struct whatif *whatif, int id, const struct
 	const struct replay_setup *then = &whatif->setups[id];
 	const double workers = fmax(0, (double)then->workers - (double)now->workers);
 	const double ahead = (double)then->workers * (double)then->prefetch_factor;
+	/* What workers bring beside other programs is hard to predict, but easy to measure. */
+	const bool is_open = whatif->shares_cores && whatif->ratio >= TUNE_PROMISE &&
+			     candidate->key == DLPROF_SET_WORKERS &&
+			     candidate->high >= TUNE_PROMISE;
 
-	if (!(candidate->gain >= TUNE_WORTH) ||
-	    (!(candidate->low > 0) && !candidate->may_be_shared &&
-	     candidate->gain < TUNE_PROMISE))
+	if (!is_open && (!(candidate->gain >= TUNE_WORTH) ||
+			 (!(candidate->low > 0) && !candidate->may_be_shared &&
+			  candidate->gain < TUNE_PROMISE)))
 		return TUNE_NO_GAIN;
 	if (candidate->key == DLPROF_SET_IN_ORDER && room->lacks_order)
 		return TUNE_NO_SETTING;

@@ -22,7 +22,11 @@
 #define TUNE_TRIED  4
 #define TUNE_LISTED 12
 #define TUNE_WORTH  0.03 /* smaller gains are not worth a change */
-/* A setting with at least this predicted gain is worth a trial, however low the range begins. */
+/*
+ * A setting with at least this predicted gain is worth a trial, however low the range begins. If
+ * other programs take cores, it is enough for workers that the range reaches that far, and that the
+ * training waits for this share of its time.
+ */
 #define TUNE_PROMISE 0.1
 
 enum tune_choice {
