@@ -12,6 +12,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "base/written.h"
 #include "batch/consumer.h"
 #include "batch/nvtx.h"
 #include "batch/scope.h"
@@ -89,6 +90,7 @@ __attribute__((constructor)) static void init_begin(void)
 		return;
 	log_begin();
 	clock_mark();
+	written_begin();
 	environment_own_path();
 	hook_process(init_has_finish, init_finish);
 	scope_on_load(got_sweep);

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* written.h - lists files opened for writing, which DLPROF_STOP_AFTER may leave incomplete. */
+/*
+ * written.h - watches the files of a program that DLPROF_STOP_AFTER will end: what it writes may be
+ * left incomplete, and what an earlier run of `dlprof tune` wrote may make this run another one.
+ */
 #pragma once
 
 #include "base/config.h"
 
-/* Adds a file to the list. Called only if config.stop_after is set. */
-void written_add(const char *path);
+/* This program will be ended by DLPROF_STOP_AFTER. */
+extern HIDDEN bool written_is_watched;
 
-/* Writes a note that names the regular files of a megabyte or more in the list. */
+/* Reads whether this program will be ended, and which files are of earlier runs. */
+void written_begin(void);
+
+/* Looks at a file that was opened. Files that are read are looked at before recording, too. */
+void written_opened(int fd, const char *path, int flags);
+
+/* Writes a note that names the regular files of a megabyte or more that were written. */
 void written_note(void);

@@ -61,20 +61,25 @@ static OFTEN bool is_path_read(bool failed)
 	}
 }
 
+static inline void look_at_opened(int fd, const char *path, int flags)
+{
+	if (unlikely(written_is_watched) && fd >= 0)
+		written_opened(fd, path, flags);
+}
+
 OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 {
 	const uint64_t end_ticks = clock_ticks();
 	const bool is_new = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	enum fd_kind kind = FD_OTHER;
 
+	look_at_opened(fd, path, flags);
 	if (unlikely(!activate_on()))
 		return;
 	/* Some programs use a file as a lock: whoever makes the file holds the lock. */
 	if (unlikely(is_new) && (fd >= 0 || errno == EEXIST) && thread_loading() &&
 	    segment_is_own())
 		waits_try(thread_loading(), path, fd < 0);
-	if (unlikely(config.stop_after) && fd >= 0 && (flags & O_ACCMODE) != O_RDONLY)
-		written_add(path);
 	if (is_path_read(fd < 0))
 		kind = fd_kind_of_path(path);
 	if ((flags & O_ACCMODE) == O_WRONLY || (flags & (O_DIRECTORY | O_PATH)))
@@ -209,8 +214,11 @@ bool hook_write_begin(struct span *span, int fd)
 		int result;                                                                        \
 		OPEN_MODE(flags, flags)                                                            \
                                                                                                    \
-		if (likely(!activate_on()) || !hook_open_begin(&span))                             \
-			return real.hook_name(__VA_ARGS__, mode);                                  \
+		if (likely(!activate_on()) || !hook_open_begin(&span)) {                           \
+			result = real.hook_name(__VA_ARGS__, mode);                                \
+			look_at_opened(result, path, flags);                                       \
+			return result;                                                             \
+		}                                                                                  \
 		span.name = #hook_name;                                                            \
 		result = real.hook_name(__VA_ARGS__, mode);                                        \
 		hook_open_end(&span, result, path, flags);                                         \

@@ -148,7 +148,13 @@ def check_need():
     t.equal(best["samples"], "same_order", "samples")
     t.equal(best["code"], "DataLoader(..., num_workers={})".format(best["value"]), "code")
     t.equal(found["place"], PLACE, "place")
-    t.check(" to try, " in tuned.err and " runs of " in tuned.err, "said beforehand", tuned.err)
+    said = re.search(r"to try, in (\d+) more runs of \d+ batches \(about [^)]+\), or up to (\d+) ", tuned.err)
+    if t.check(said, "said beforehand", tuned.err):
+        # The first run is behind us, and a setting without any gain leaves before the last round.
+        t.check(found["runs"] - 1 <= int(said.group(2)), "runs", found["runs"], tuned.err)
+        t.equal(int(said.group(1)), 3 * (len(found["tried"]) + 1) + 1, "the fewest that prove a gain", tuned.err)
+    t.check(re.search(r"1 round in [^,]+, .*workers=\d+ [\d.]+x so far; \d+ more runs at most, ", tuned.err),
+            "said meanwhile", tuned.err)
     # The trials leave databases that `compare` can read, and no processes.
     said, _ = compared(tuned, best)
     t.equal((said["result"], said["samples"]), ("faster", "same_order"), "compare", said["changes"])
@@ -237,6 +243,60 @@ def check_died():
                 one["died"])
 
 
+# "resumes": goes on where the run before it ended. "caches": what the first run makes, later ones only read.
+RESUMES = """
+import os, sys, time
+begin = 0
+if sys.argv[1] == "resumes" and os.path.exists("kept"):
+    begin = int(open("kept").read())
+elif sys.argv[1] == "caches":
+    if not os.path.exists("cache"):
+        open("cache", "w").close()
+    open("cache").read()
+from torch.utils.data import DataLoader
+class Dataset:
+    def __len__(self):
+        return 100 - begin
+    def __getitem__(self, i):
+        time.sleep(0.02)
+        return i
+for count, batch in enumerate(DataLoader(Dataset(), num_workers=1)):
+    time.sleep(0.002)
+    with open("kept.part", "w") as file:
+        file.write(str(begin + count + 1))
+    os.rename("kept.part", "kept")
+"""
+
+
+def check_resumed():
+    """A training that goes on where the run before it ended is told from one that begins anew."""
+    for kind in ("resumes", "caches"):
+        folder = t.scratch()
+        program = os.path.join(folder, "train.py")
+        with open(program, "w") as file:
+            file.write(RESUMES)
+        done = t.run([t.DLPROF, "tune", "--json", "-o", os.path.join(folder, "out"), "--batches", "40", "--rounds",
+                      "3", t.PYTHON, program, kind], env=t.environment(preload=False), cwd=folder, timeout=200)
+        found = json.loads(done.out)
+        if kind == "resumes":
+            t.equal((done.status, found["best"], found["resumed"]), (3, None, "kept"), done.err)
+            t.check("the run base-1 read what an earlier one wrote (kept), and writes it again" in done.err,
+                    "said at once", done.err)
+            t.equal(found["ended_early"], "a run without any setting took no batch; earlier runs resumed from kept")
+        else:
+            t.equal((done.status, found["resumed"]), (0, None), kind, done.err)
+
+
+def check_slow():
+    """--max-time also ends a first run that takes longer, and says how much time is needed."""
+    tuned = Tuned("sleep", 0.6, 0.1, 1, "--max-time", "20")
+    begin = time.monotonic()
+    tuned.run()
+    t.equal(tuned.status, 3, tuned.err)
+    t.check(time.monotonic() - begin < 60, "it went on for", time.monotonic() - begin)
+    t.check("--max-time leaves no room" in tuned.json["ended_early"], tuned.json)
+
+
 def check_refusals():
     tuned = Tuned("none", 0, 0, 0).run()
     t.check(tuned.status == 2 and "no loader here" in tuned.err, "no loader", tuned.err)
@@ -316,7 +376,7 @@ def check_time():
 
 # Tests whose loads and steps sleep, so that several can run at once.
 ASLEEP = (check_shared, check_lock, check_server, check_need, check_unset, check_died, check_interrupt,
-          check_best, check_order, check_time, check_tfdata, check_refusals)
+          check_best, check_order, check_time, check_tfdata, check_refusals, check_resumed, check_slow)
 AT_ONCE = 3
 
 

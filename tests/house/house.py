@@ -245,12 +245,12 @@ def check_parts():
 # The most lines that each folder of the product may have. A change that needs more raises its folder's
 # number in the same commit, and says why.
 BUDGETS = {
-    "include": 1460, "shim": 27659, "shim/python": 7298, "shim/cuda": 3761, "shim/record": 4356,
-    "analyzer/drain": 12682, "analyzer/store": 8144, "analyzer/analysis": 17639,
-    "analyzer/analysis/predict": 3414, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
+    "include": 1460, "shim": 27750, "shim/python": 7298, "shim/cuda": 3761, "shim/record": 4356,
+    "analyzer/drain": 12682, "analyzer/store": 8144, "analyzer/analysis": 17647,
+    "analyzer/analysis/predict": 3422, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
     "analyzer/analysis/gpu": 1131, "analyzer/render": 13793, "analyzer/render/html": 3113,
     "analyzer/render/jobs": 935, "analyzer/render/gate": 858, "analyzer/report": 7247,
-    "analyzer/launch": 4322, "analyzer/launch/doctor": 1069,
+    "analyzer/launch": 4474, "analyzer/launch/doctor": 1069,
 }
 
 

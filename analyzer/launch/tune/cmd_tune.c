@@ -12,6 +12,7 @@
 #include "render/form/units.h"
 
 #define FIRST_BATCHES  128 /* enough to predict from */
+#define FIRST_LEAST_S  20  /* --max-time does not end the first run before */
 #define MEASURED_LEAST 100
 #define MEASURED_S     20
 #define ROUNDS	       5
@@ -53,8 +54,11 @@ static double start_s(const struct tune_run *base)
 	return fmax(0, base->seconds - (double)base->batch_count / base->per_s);
 }
 
+/* Returns how long a run takes: as predicted from the first one, later the mean of the others. */
 static double run_s(const struct tune *tune, const struct tune_run *base)
 {
+	if (tune->run_count > 1)
+		return tune->run_seconds / (double)(tune->run_count - 1);
 	return start_s(base) + (double)tune->stop_after / base->per_s;
 }
 
@@ -69,10 +73,10 @@ static size_t runs_of(size_t rounds, size_t settings)
  * the rounds that can prove a gain. The first ones may have been loaded ahead. The last one is left
  * out if the base run ended by itself.
  */
-static void plan(struct tune *tune, const struct tune_run *base, double begin_s)
+static void plan(struct tune *tune, const struct tune_run *base)
 {
 	const struct launch_options *options = tune->options;
-	const double most_s = (double)options->max_time - (tune_now_s() - begin_s);
+	const double most_s = (double)options->max_time - (tune_now_s() - tune->begin_s);
 	const double most_run_s = SAFE * most_s / (double)runs_of(TUNE_LEAST, tune->trial_count);
 	size_t skip = SKIPPED, measured = MEASURED_LEAST;
 
@@ -120,6 +124,16 @@ static int run_once(struct tune *tune, const struct tune_run *base, struct tune_
 		return r;
 	tune->run_count++;
 	tune->runs_left--;
+	tune->run_seconds += ret->seconds;
+	if (*ret->resumed && !*tune->resumed) {
+		show_progress(tune, NULL, NAN);
+		launch_remark(tune->options,
+			      "the run %s read what an earlier one wrote (%s), and writes it "
+			      "again: if it resumes from that, the runs are not alike; make it "
+			      "begin anew",
+			      name, ret->resumed);
+		snprintf(tune->resumed, sizeof(tune->resumed), "%s", ret->resumed);
+	}
 	if (number == 1)
 		snprintf(first, PATH_MAX, "%s", ret->database);
 	return 0;
@@ -136,7 +150,7 @@ static int run_unchanged(struct tune *tune, const struct tune_run *base, size_t 
 	tune->base_per_s[rounds] = run.per_s;
 	if (!*run.died)
 		return 0;
-	snprintf(tune->cut, sizeof(tune->cut), "a run without any setting came to no good end");
+	snprintf(tune->cut, sizeof(tune->cut), "a run without any setting %s", run.died);
 	return -ECANCELED;
 }
 
@@ -149,9 +163,9 @@ static size_t count_open(const struct tune *tune)
 	return open;
 }
 
-static bool has_time(struct tune *tune, const struct tune_run *base, double begin_s)
+static bool has_time(struct tune *tune, const struct tune_run *base)
 {
-	const double now_s = tune_now_s() - begin_s, each_s = run_s(tune, base);
+	const double now_s = tune_now_s() - tune->begin_s, each_s = run_s(tune, base);
 	const size_t open = count_open(tune), missing = TUNE_LEAST - tune->round_count;
 	/* Fewer than TUNE_LEAST rounds prove nothing. */
 	const size_t runs = tune->round_count ? runs_of(1, open) - 1 : runs_of(TUNE_LEAST, open);
@@ -215,47 +229,77 @@ static void judge(struct tune *tune, bool is_over)
 	}
 }
 
-static void run_rounds(struct tune *tune, const struct tune_run *base, double begin_s)
+/* Says what the rounds so far have shown, as further ones may take hours. */
+static void say_rounds(const struct tune *tune, const struct tune_run *base)
+{
+	char text[300] = "";
+
+	for (size_t i = 0; i < tune->trial_count; i++) {
+		const struct tune_trial *trial = &tune->trials[i];
+		const double *gains = trial->gains;
+		char setting[TUNE_SETTING];
+
+		if (trial->verdict == TUNE_OPEN)
+			page_append(text, sizeof(text), ", %s %s",
+				    tune_setting(trial->candidate, setting, sizeof(setting)),
+				    UNITS_FACTOR(
+					    exp(tune_interval(gains, trial->count, 1, 0).mean)));
+	}
+	launch_remark(tune->options, "%zu round%s in %s%s so far; %zu more runs at most, %s",
+		      tune->round_count, tune->round_count == 1 ? "" : "s",
+		      UNITS_TIME((tune_now_s() - tune->begin_s) * 1e9), text, tune->runs_left,
+		      UNITS_TIME((double)tune->runs_left * run_s(tune, base) * 1e9));
+}
+
+static void run_rounds(struct tune *tune, const struct tune_run *base)
 {
 	const size_t rounds = (size_t)tune->options->rounds;
 	int r = 0;
 
-	while (!r && count_open(tune) && has_time(tune, base, begin_s)) {
+	while (!r && count_open(tune) && has_time(tune, base)) {
 		tune->runs_left = runs_of(rounds - tune->round_count, count_open(tune)) -
 				  (tune->round_count > 0);
-		if (!tune->round_count)
+		if (tune->round_count)
+			say_rounds(tune, base);
+		else
 			r = run_unchanged(tune, base, 0);
 		if (!r)
 			r = run_round(tune, base);
 		if (!r)
 			judge(tune, false);
+		show_progress(tune, NULL, NAN);
 	}
 	if (r == -EINTR)
 		snprintf(tune->cut, sizeof(tune->cut), "it was interrupted");
 	else if (r < 0 && !*tune->cut)
 		snprintf(tune->cut, sizeof(tune->cut), "%s", strerror(-r));
 	judge(tune, true);
-	show_progress(tune, NULL, NAN);
 }
 
 static int run_base(struct tune *tune, struct tune_run *base)
 {
 	const struct launch_options *options = tune->options;
 	size_t batches = options->batches > 0 ? (size_t)options->batches + SKIPPED : FIRST_BATCHES;
+	double most_s = options->max_time < 0 ? INFINITY
+					      : fmax((double)options->max_time, FIRST_LEAST_S);
 	char name[80];
 	int r;
 
 	tune->skip = SKIPPED;
 	snprintf(name, sizeof(name), "a first run of %zu batches, to predict from", batches);
 	show_progress(tune, name, NAN);
-	r = tune_run(tune, "base-0", NULL, batches, INFINITY, base);
+	r = tune_run(tune, "base-0", NULL, batches, most_s, base);
 	show_progress(tune, NULL, NAN);
 	if (r < 0)
 		return r == -EINTR ? launch_fail("interrupted before anything was known")
 				   : launch_fail("cannot run '%s': %s", options->command[0],
 						 strerror(-r));
 	tune->run_count++;
-	if (!*base->died)
+	/* The batches until --max-time ended the run may be enough to predict from. */
+	if (base->is_late)
+		snprintf(tune->cut, sizeof(tune->cut),
+			 "--max-time ended the first run after %zu batches", base->batch_count);
+	if (!*base->died || (base->is_late && !isnan(base->per_s)))
 		return tune_read_base(tune, base);
 	return launch_fail("the first run, as it is, %s; %s/base-0.log has its output", base->died,
 			   tune->folder);
@@ -265,18 +309,17 @@ static void announce(const struct tune *tune, const struct tune_run *base)
 {
 	const size_t most = runs_of((size_t)tune->options->rounds, tune->trial_count);
 	const size_t fewest = runs_of(TUNE_LEAST, tune->trial_count);
-	char runs[40] = "", times[2 * UNITS_MAX + 8] = "";
+	const double each_ns = run_s(tune, base) * 1e9;
+	char more[80] = "";
 
-	if (fewest < most) {
-		snprintf(runs, sizeof(runs), "%zu to ", fewest);
-		snprintf(times, sizeof(times), "%s to ",
-			 UNITS_TIME((double)fewest * run_s(tune, base) * 1e9));
-	}
+	if (fewest < most)
+		snprintf(more, sizeof(more), ", or up to %zu (%s) if these do not decide", most,
+			 UNITS_TIME((double)most * each_ns));
 	launch_remark(tune->options,
-		      "%zu setting%s to try, %s%zu runs of %zu batches, about %s%s; the program's "
-		      "output is in %s",
-		      tune->trial_count, tune->trial_count == 1 ? "" : "s", runs, most,
-		      tune->stop_after, times, UNITS_TIME((double)most * run_s(tune, base) * 1e9),
+		      "%zu setting%s to try, in %zu more runs of %zu batches (about %s)%s; the "
+		      "program's output is in %s",
+		      tune->trial_count, tune->trial_count == 1 ? "" : "s", fewest,
+		      tune->stop_after, UNITS_TIME((double)fewest * each_ns), more,
 		      tune->folder);
 }
 
@@ -286,15 +329,15 @@ static int show(const struct tune *tune)
 		tune_json(tune, stdout);
 	else if (tune_show(tune) < 0)
 		return launch_fail("%s", strerror(ENOMEM));
-	return launch_close(tune->trial_count && tune->round_count < TUNE_LEAST ? LAUNCH_CANNOT_SAY
-										: LAUNCH_DONE);
+	return launch_close((tune->trial_count || *tune->cut) && tune->round_count < TUNE_LEAST
+				    ? LAUNCH_CANNOT_SAY
+				    : LAUNCH_DONE);
 }
 
 int cmd_tune(const struct launch_options *given)
 {
 	struct launch_options options = *given;
 	struct tune *tune = calloc(1, sizeof(*tune));
-	const double begin_s = tune_now_s();
 	struct tune_run base;
 	int r;
 
@@ -303,6 +346,8 @@ int cmd_tune(const struct launch_options *given)
 	if (options.rounds < 0)
 		options.rounds = ROUNDS;
 	tune->options = &options;
+	tune->begin_s = tune_now_s();
+	tune->begin_ms = tune_time_ms();
 	r = launch_find_library(&options, &tune->preload);
 	if (!r) {
 		int found = target_find(options.command[0], &tune->target);
@@ -313,13 +358,13 @@ int cmd_tune(const struct launch_options *given)
 	if (!r)
 		r = run_base(tune, &base);
 	if (!r) {
-		plan(tune, &base, begin_s);
+		plan(tune, &base);
 		if (tune->trial_count) {
 			announce(tune, &base);
-			run_rounds(tune, &base, begin_s);
+			run_rounds(tune, &base);
 			tune_read_shared(tune);
 		}
-		tune->seconds = tune_now_s() - begin_s;
+		tune->seconds = tune_now_s() - tune->begin_s;
 		r = show(tune);
 	}
 	free(tune);

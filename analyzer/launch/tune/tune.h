@@ -23,9 +23,10 @@ struct tune_run {
 	double seconds;
 	size_t batch_count;
 	double per_s; /* batches a second; NAN: too few batches to measure */
-	bool by_itself;
+	bool by_itself, is_late; /* it ended by itself, or was ended as it took too long */
 	bool is_set; /* a loader or worker took the setting */
 	char died[TUNE_REASON];  /* how the run failed; "": it did not */
+	char resumed[300]; /* files it read that an earlier run had written; "": none */
 };
 
 struct tune_trial {
@@ -45,6 +46,8 @@ struct tune {
 	struct preload preload;
 	struct target target;
 	char folder[PATH_MAX];
+	double begin_s;
+	uint64_t begin_ms; /* the time of day */
 
 	/* The next members are from the base run, the first run that is recorded. */
 	char first[PATH_MAX]; /* the database of the rank that waited most; "": not run yet */
@@ -52,8 +55,10 @@ struct tune {
 	char kind[48], place[TUNE_PLACE];
 	bool is_iterable;
 	double stall_ratio;
+	double cores, other_cores; /* what other programs took of them; 0: next to nothing */
 	const char *gap; /* why nothing can be predicted; NULL: predictions are possible */
 	char wrote[300]; /* large files that each run writes; "": none */
+	char resumed[300]; /* files a run read that an earlier one had written; "": none */
 	struct tune_candidate candidates[TUNE_LISTED];
 	size_t candidate_count;
 
@@ -65,8 +70,8 @@ struct tune {
 	char database[PATH_MAX]; /* database of the base run before the first round */
 	size_t round_count;
 	size_t run_count, runs_left; /* number of runs so far; most that follow */
-	double seconds;
-	char cut[200]; /* why the rounds ended early; "": they did not */
+	double seconds, run_seconds; /* time of tune, and of its runs without the first one */
+	char cut[TUNE_REASON + 80]; /* why the rounds ended early; "": they did not */
 };
 
 /*
@@ -81,6 +86,7 @@ int tune_run(const struct tune *tune, const char *name, const struct tune_trial 
 void tune_catch_signals(void);
 
 double tune_now_s(void);
+uint64_t tune_time_ms(void); /* the time of day */
 
 const char *tune_value(const struct tune_candidate *c, char *buffer, size_t size);
 

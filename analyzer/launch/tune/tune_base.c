@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "dlprof/written.h"
 #include "launch/tune/tune.h"
 #include "report/run/judge.h"
 
 #define MOST_TIMES 8 /* tries no more than this many times the run's workers */
-#define WROTE "before it was ended, the program wrote "
 
 /* Returns the number that follows `name` at the start of a line, or NAN. */
 static double read_number(const char *path, const char *name)
@@ -106,11 +106,15 @@ static void write_setting(const struct tune *tune, struct tune_trial *trial)
 		 tune_setting(c, setting, sizeof(setting)));
 }
 
-/* Predicts for as many workers as mean load / mean step, which are enough if loads mostly sleep. */
+/*
+ * Predicts for as many workers as mean load / mean step, which are enough if loads mostly sleep.
+ * Without workers this is unknown, and one for each core is asked for.
+ */
 static int ask_needed(struct report *report)
 {
 	const struct finding *f = &report->finding;
-	const double now = fmax(1, report->series.workers), need = ceil(f->rho * now);
+	const double now = fmax(1, report->series.workers);
+	const double need = ceil(report->series.workers ? f->rho * now : report->series.cores);
 	const struct whatif_wish wish = {
 		.text = "workers",
 		.workers = (int32_t)fmin(need, MOST_TIMES * now),
@@ -137,6 +141,9 @@ static void take(struct tune *tune, const struct report *report)
 	tune->is_iterable = strstr(tune->kind, "(iterable)");
 	tune->stall_ratio = report->finding.stall_ratio;
 	tune->gap = whatif_gap_words[whatif->gap];
+	tune->cores = report->series.cores;
+	if (series_has_others(&report->series))
+		tune->other_cores = report->series.other_cores;
 	tune->candidate_count =
 		tune_choose(whatif, &room, !isnan(report->diagnosis.grounds.threads),
 			    tune->candidates);
@@ -150,9 +157,9 @@ static void take(struct tune *tune, const struct report *report)
 		tune->trial_count++;
 	}
 	for (size_t i = 0; i < report->note_count; i++)
-		if (strncmp(report->notes[i], WROTE, strlen(WROTE)) == 0)
+		if (strncmp(report->notes[i], DLPROF_WROTE, strlen(DLPROF_WROTE)) == 0)
 			snprintf(tune->wrote, sizeof(tune->wrote), "%s",
-				 report->notes[i] + strlen(WROTE));
+				 report->notes[i] + strlen(DLPROF_WROTE));
 }
 
 static int judge(const char *database, struct options *options, struct report *report)

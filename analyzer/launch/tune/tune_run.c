@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlprof/written.h"
 #include "drain/database/home.h"
 #include "drain/drain.h"
 #include "launch/doctor/child.h"
@@ -50,13 +52,21 @@ double tune_now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+uint64_t tune_time_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 /* Becomes the command, in a new session: Ctrl-C is meant for tune. */
 static void become(const struct tune *tune, const char *database, const char *log, const char *set,
 		   size_t stop_after)
 {
 	int in = open("/dev/null", O_RDONLY), out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	char **command = tune->options->command;
-	char count[24];
+	char count[24], earlier[64];
 
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -66,6 +76,9 @@ static void become(const struct tune *tune, const char *database, const char *lo
 	snprintf(count, sizeof(count), "%zu", stop_after);
 	setenv("DLPROF_OUT", database, 1);
 	setenv("DLPROF_STOP_AFTER", count, 1);
+	snprintf(earlier, sizeof(earlier), "%" PRIu64 "-%" PRIu64, tune->begin_ms,
+		 tune_time_ms());
+	setenv("DLPROF_EARLIER", earlier, 1);
 	setenv("DLPROF_QUIET", "1", 1);
 	if (set)
 		setenv("DLPROF_SET", set, 1);
@@ -199,6 +212,24 @@ static bool is_set(struct db *db, enum dlprof_set key)
 	return found;
 }
 
+static void read_resumed(struct db *db, struct tune_run *run)
+{
+	char **notes = NULL;
+	size_t count = 0;
+
+	query_notes(db, &notes, &count);
+	for (size_t i = 0; i < count; i++) {
+		const size_t begins = strlen(DLPROF_RESUMED);
+
+		if (strncmp(notes[i], DLPROF_RESUMED, begins) == 0 &&
+		    !strstr(run->resumed, notes[i] + begins))
+			page_append(run->resumed, sizeof(run->resumed), "%s%s",
+				    *run->resumed ? ", " : "", notes[i] + begins);
+		free(notes[i]);
+	}
+	free(notes);
+}
+
 static void read_loaders(struct db *db, size_t skip, struct times *times)
 {
 	struct loader_info *loaders = NULL;
@@ -250,6 +281,7 @@ static void read_database(const char *database, void *context)
 	if (home_open_read(database, &db) < 0)
 		return;
 	run->is_set |= !reading->trial || is_set(db, reading->trial->candidate->key);
+	read_resumed(db, run);
 	read_loaders(db, reading->tune->skip, &times);
 	if (query_run(db, &info) == 0 && times.count &&
 	    (!*reading->tune->first || info.rank == reading->tune->rank) &&
@@ -279,6 +311,9 @@ static void measure(const struct tune *tune, struct runs *runs, const struct tun
 		ret->per_s = (double)times->measured /
 			     (times->arrivals[tune->skip + times->measured].at_s -
 			      times->arrivals[tune->skip].at_s);
+	else if (!*ret->died && !times->count && *tune->resumed)
+		snprintf(ret->died, sizeof(ret->died),
+			 "took no batch; earlier runs resumed from %.120s", tune->resumed);
 	else if (!*ret->died && !times->count)
 		snprintf(ret->died, sizeof(ret->died),
 			 "ended, and no batch of a loader was seen in it (dlprof doctor says why)");
@@ -332,6 +367,7 @@ int tune_run(const struct tune *tune, const char *name, const struct tune_trial 
 	status = wait_for(pid, begin_s + most_s, &is_late);
 	end_rest(pid);
 	ret->seconds = tune_now_s() - begin_s;
+	ret->is_late = is_late;
 	if (is_late)
 		snprintf(ret->died, sizeof(ret->died), "did not end within %.0f s", most_s);
 	else if (status)
@@ -339,6 +375,6 @@ int tune_run(const struct tune *tune, const char *name, const struct tune_trial 
 	measure(tune, &runs, trial, ret);
 	if (is_interrupted)
 		return -EINTR;
-	ret->by_itself = ret->batch_count < stop_after;
+	ret->by_itself = !is_late && ret->batch_count < stop_after;
 	return 0;
 }

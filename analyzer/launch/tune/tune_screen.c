@@ -208,6 +208,16 @@ static void add_samples(const struct tune *tune, struct outline *o)
 		if (*tune->trials[i].died)
 			outline_item(o, "Died", "%s: %s", SETTING(tune->trials[i].candidate),
 				     tune->trials[i].died);
+	if (*tune->resumed)
+		outline_item(o, "Resumed",
+			     "runs read what earlier ones wrote (%s), and wrote it again: if they "
+			     "resume from that, they are not alike, and gains are in doubt",
+			     tune->resumed);
+	if (tune->other_cores > 0)
+		outline_item(o, "Others",
+			     "other programs took %.2g of the %.3g cores in the first run; "
+			     "without them, the gains are others",
+			     tune->other_cores, tune->cores);
 }
 
 static void add_not_tried(const struct tune *tune, struct outline *o)
