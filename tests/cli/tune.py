@@ -287,6 +287,13 @@ def check_resumed():
             t.equal((done.status, found["resumed"]), (0, None), kind, done.err)
 
 
+def check_rank():
+    """In a job of several ranks the screen names the one that is measured, whole."""
+    tuned = Tuned("sleep", 0.04, 0.01, 1, "--max-time", "1", RANK="1", WORLD_SIZE="2")
+    text = t.run(tuned.argv, env=tuned.env).out
+    t.check("Rank 1 of 2 waits most: predicted for it, and measured" in " ".join(text.split()), text)
+
+
 def check_slow():
     """--max-time also ends a first run that takes longer, and says how much time is needed."""
     tuned = Tuned("sleep", 0.6, 0.1, 1, "--max-time", "20")
@@ -376,7 +383,7 @@ def check_time():
 
 # Tests whose loads and steps sleep, so that several can run at once.
 ASLEEP = (check_shared, check_lock, check_server, check_need, check_unset, check_died, check_interrupt,
-          check_best, check_order, check_time, check_tfdata, check_refusals, check_resumed, check_slow)
+          check_best, check_order, check_time, check_tfdata, check_refusals, check_resumed, check_slow, check_rank)
 AT_ONCE = 3
 
 

@@ -96,17 +96,11 @@ static double base_rate(const struct tune *tune)
 
 static void add_head(const struct tune *tune, struct outline *o)
 {
-	char rank[80] = "";
-
-	if (tune->world_size > 1)
-		snprintf(rank, sizeof(rank),
-			 "; predicted for rank %" PRId64 " of %" PRId64 ", which waits most",
-			 tune->rank, tune->world_size);
 	outline_items(o, OUTLINE_HEAD);
-	outline_item(o, "tune", "%zu run%s of %zu batches in %s, %zu round%s%s", tune->run_count,
+	outline_item(o, "tune", "%zu run%s of %zu batches in %s, %zu round%s", tune->run_count,
 		     tune->run_count == 1 ? "" : "s", tune->stop_after,
 		     UNITS_TIME(tune->seconds * 1e9), tune->round_count,
-		     tune->round_count == 1 ? "" : "s", rank);
+		     tune->round_count == 1 ? "" : "s");
 	outline_cell(o, "%s", tune->folder);
 }
 
@@ -208,6 +202,11 @@ static void add_samples(const struct tune *tune, struct outline *o)
 		if (*tune->trials[i].died)
 			outline_item(o, "Died", "%s: %s", SETTING(tune->trials[i].candidate),
 				     tune->trials[i].died);
+	if (tune->world_size > 1)
+		outline_item(o, "Rank",
+			     "%" PRId64 " of %" PRId64
+			     " waits most: predicted for it, and measured",
+			     tune->rank, tune->world_size);
 	if (*tune->resumed)
 		outline_item(o, "Resumed",
 			     "runs read what earlier ones wrote (%s), and wrote it again: if they "
