@@ -6,19 +6,22 @@
 
 #include "older.h"
 #include "one_run.h"
+#include "store/run/batch.h"
 #include "store/run/facts.h"
-#include "store/run/query.h"
 #include "store/write/write.h"
 
 static const struct batch_filter filter = {.loader_id = 1, .epoch = -1, .first = -1, .last = -1};
 
 static int read_facts(struct load_facts *ret)
 {
+	struct load_totals loads;
 	struct run_info run;
 	int r = query_run(db, &run);
 
 	if (r == 0)
-		r = load_facts_read(db, &run, &filter, ret);
+		r = batch_totals_of_run(db, &loads);
+	if (r == 0)
+		r = load_facts_read(db, &run, &loads, &filter, ret);
 	run_info_done(&run);
 	return r;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "one_run.h"
+#include "store/run/batch.h"
 #include "store/run/tally.h"
 
 TestSuite(tally_read, .init = one_run_begin, .fini = one_run_end);
@@ -101,7 +102,7 @@ Test(tally_read, sums_beyond_64_bits_are_an_error_or_a_number)
 
 Test(tally_read, tables_that_are_not_there)
 {
-	struct tally_loads loads;
+	struct load_totals loads;
 	struct tally_list list;
 	int64_t ns = 7;
 
@@ -111,28 +112,28 @@ Test(tally_read, tables_that_are_not_there)
 	tally_list_done(&list);
 	cr_expect_eq(tally_unlisted_read(db, "file", &ns), -EBADMSG);
 	cr_expect_eq(ns, 0);
-	cr_expect_eq(tally_loads_read(db, &loads), -EBADMSG);
-	cr_expect_eq(loads.count, 0);
+	cr_expect_eq(batch_totals_of_run(db, &loads), -EBADMSG);
+	cr_expect_eq(loads.load_count, 0);
 }
 
 Test(tally_read, loads_of_a_database_without_any)
 {
-	struct tally_loads loads;
+	struct load_totals loads;
 	int64_t ns;
 
-	cr_assert_eq(tally_loads_read(db, &loads), 0);
-	cr_expect_eq(loads.count, 0);
-	cr_expect_eq(loads.load_ns, 0);
+	cr_assert_eq(batch_totals_of_run(db, &loads), 0);
+	cr_expect_eq(loads.load_count, 0);
+	cr_expect_eq(loads.load_ns, UNKNOWN);
 	cr_assert_eq(tally_unlisted_read(db, "file", &ns), 0);
 	cr_expect_eq(ns, 0);
 	run_sql("INSERT INTO t_unlisted VALUES ('file', -5);"
 		"INSERT INTO t_batch (loader_id, epoch, task, load_ns, open_ns, read_ns) VALUES "
 		"(1, 0, 0, 100, NULL, 7), (1, 0, 1, 50, 3, 'x'), (1, 0, 2, NULL, 3, 3),"
 		"(1, 0, 3, 1, -9, 1)");
-	cr_assert_eq(tally_loads_read(db, &loads), 0);
-	cr_expect_eq(loads.count, 3);
+	cr_assert_eq(batch_totals_of_run(db, &loads), 0);
+	cr_expect_eq(loads.load_count, 3);
 	cr_expect_eq(loads.load_ns, 151);
-	cr_expect_geq(loads.open_ns, 0);
+	cr_expect_eq(loads.open_ns, UNKNOWN);
 	cr_expect_eq(loads.read_ns, 8);
 	cr_assert_eq(tally_unlisted_read(db, "file", &ns), 0);
 	cr_expect_eq(ns, 0);

@@ -22,13 +22,13 @@ static double transform_ns(const struct report *report)
 	const struct inside *inside = &report->inside;
 	double ns = 0;
 
-	if (report->loader_count != 1 || inside->loads.count < 1 || !inside->steps.count ||
+	if (report->loader_count != 1 || inside->loads.load_count < 1 || !inside->steps.count ||
 	    inside->steps.all_count > inside->steps.count)
 		return NAN;
 	for (size_t i = 0; i < inside->steps.count; i++)
 		if (strcmp(inside->steps.items[i].detail, "dataset") != 0)
 			ns += (double)inside->steps.items[i].ns;
-	return ns / (double)inside->loads.count;
+	return ns / (double)inside->loads.load_count;
 }
 
 /* Appends the stages that follow a load to the `n` stages in `ret`. Returns their new number. */

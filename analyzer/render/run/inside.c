@@ -23,6 +23,8 @@
 static void add_part(struct inside_parts *parts, const char *name, const char *what, int64_t count,
 		     int64_t ns)
 {
+	if (ns == UNKNOWN)
+		return;
 	for (size_t i = 0; i < parts->count; i++) {
 		struct inside_part *part = &parts->items[i];
 
@@ -87,7 +89,7 @@ struct inside_parts inside_parts(const struct inside *inside)
 
 static bool has_parts(const struct inside *inside)
 {
-	return inside->loads.load_ns && (inside->steps.count || inside->decoders.count);
+	return inside->loads.load_ns > 0 && (inside->steps.count || inside->decoders.count);
 }
 
 void inside_take_largest(struct inside_largest top[2], const struct inside_largest *part)
@@ -308,7 +310,7 @@ void inside_outline(const struct inside *inside, struct outline *o)
 	}
 	/* A loader that loads in threads of its own may have files and samples, but no loads. */
 	if (!inside->files.count && !inside->samples.count &&
-	    !(inside->loads.load_ns && inside->slow_count))
+	    !(inside->loads.load_ns > 0 && inside->slow_count))
 		return;
 	add_samples(inside, o);
 	add_paths(o, "Files", &inside->files, "", inside->unlisted_file_ns);

@@ -289,7 +289,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 static bool add_transform(const struct report *report, char *buffer)
 {
 	const struct inside_parts parts = inside_parts(&report->inside);
-	const int64_t load_ns = report->inside.loads.load_ns;
+	const double load_ns = fmax((double)report->inside.loads.load_ns, 0);
 	const bool is_long = parts.count && strcmp(parts.items[0].what, "transform") == 0 &&
 			     2 * (double)parts.items[0].ns >= load_ns;
 

@@ -23,7 +23,7 @@ struct doing; /* defined in store/run/lines.h */
 
 /* What happened inside the run's loads. All loads count, even if a part of the run is judged. */
 struct inside {
-	struct tally_loads loads;
+	struct load_totals loads;
 	struct tally_list steps, decoders, samples, files, folders;
 	struct slow_call *slow;
 	size_t slow_count;

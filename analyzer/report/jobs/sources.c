@@ -163,6 +163,7 @@ static int find_cause(const struct rank_look *look, const struct load_totals *to
 	struct line_samples stacks = {0};
 	struct tally_list samples = {0};
 	struct lines lines = {0};
+	struct load_totals loads;
 	struct load_facts facts;
 	int r;
 
@@ -170,7 +171,9 @@ static int find_cause(const struct rank_look *look, const struct load_totals *to
 	if (!look->row->finding.starved)
 		return cause_find(look->series, &look->row->finding,
 				  &(struct cause_input){.is_bare = true}, ret);
-	r = load_facts_read(look->db, look->run, &all, &facts);
+	r = batch_totals_of_run(look->db, &loads);
+	if (r == 0)
+		r = load_facts_read(look->db, look->run, &loads, &all, &facts);
 	if (r == 0)
 		r = lines_read(look->db, &stacks);
 	if (r == 0)

@@ -65,7 +65,7 @@ static int read_inside(struct db *db, struct inside *inside)
 		{"sample", &inside->samples}, {"file", &inside->files},
 		{"folder", &inside->folders},
 	};
-	int r = tally_loads_read(db, &inside->loads);
+	int r = batch_totals_of_run(db, &inside->loads);
 
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(lists); i++)
 		r = tally_list_read(db, lists[i].kind, MOST_TALLIES, lists[i].list);
@@ -197,7 +197,8 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	/* Facts and lines explain a run that starves, or an advice; facts also, who others are. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && (explains || series_has_others(&report->series))) {
-		r = load_facts_read(db, &report->run, &report->filter, &report->facts);
+		r = load_facts_read(db, &report->run, &report->inside.loads, &report->filter,
+				    &report->facts);
 		series_add_threads(&report->series, &report->facts,
 				   report->finding.load_mean_ns,
 				   stall_loads_at_once(&report->finding));

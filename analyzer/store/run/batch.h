@@ -28,6 +28,12 @@ int batch_newest(struct db *db, int64_t loader_id, int64_t count,
 int batch_totals(struct db *db, const struct batch_filter *filter, struct load_totals *ret_totals);
 void batch_totals_init(struct load_totals *totals);
 
+/*
+ * Counts all loads of the run, and sums up their times: in all, opening, reading, collating, on the
+ * CPU, blocked. Sums of packs are 0 where no batch has a value.
+ */
+int batch_totals_of_run(struct db *db, struct load_totals *ret_totals);
+
 int batch_parts(struct db *db, const struct batch_filter *filter, struct step_sums *ret);
 
 /* Counts, in the filter's first loads, the loads and bytes read of each worker below `workers`. */

@@ -25,10 +25,6 @@ static const char *const kind_names[LOAD_WAIT_MAX] = {
 #undef WAIT_KIND
 };
 
-/* Times of all loads. Sums of floats cannot overflow. */
-static const char LOADS_SQL[] = "SELECT SUM(load_ns * 1.0), SUM(cpu_ns * 1.0),"
-				" SUM(blocked_ns * 1.0) FROM t_batch WHERE load_ns IS NOT NULL";
-
 static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_bytes),"
 				" AVG(object_count) FROM t_made"
 			       " GROUP BY loader_id";
@@ -187,28 +183,15 @@ static int read_use(struct db *db, bool *ret_workers, struct load_facts *ret)
 	return 0;
 }
 
-static int read_loads(struct db *db, const struct run_info *run, bool by_workers,
-		      struct load_facts *ret)
+static int read_loads(struct db *db, const struct run_info *run, const struct load_totals *loads,
+		      bool by_workers, struct load_facts *ret)
 {
 	/* An imported run has no processes, and the waits of its loads were not observed. */
 	const bool is_recorded = rows_any(db, "SELECT 1 FROM t_process LIMIT 1");
-	double cpu_ns = NAN, blocked_ns = NAN;
-	struct load_totals totals;
-	ROWS *stmt = NULL;
-	int r;
+	const double cpu_ns = query_known(loads->cpu_ns);
+	const double blocked_ns = query_known(loads->blocked_ns);
 
-	if (pack_sum_totals(db, &totals) == 0) {
-		ret->load_ns = query_known(totals.load_ns);
-		cpu_ns = query_known(totals.cpu_ns);
-		blocked_ns = query_known(totals.blocked_ns);
-	} else {
-		r = rows_first(db, &stmt, LOADS_SQL, "");
-		if (r < 1)
-			return r;
-		ret->load_ns = known(stmt, 0);
-		cpu_ns = known(stmt, 1);
-		blocked_ns = known(stmt, 2);
-	}
+	ret->load_ns = query_known(loads->load_ns);
 	if (!is_recorded || !(ret->load_ns > 0))
 		return 0;
 	ret->no_core_ns = no_core(run, by_workers, cpu_ns, ret->load_ns - cpu_ns - blocked_ns);
@@ -432,8 +415,8 @@ static double cores_of(int64_t used_ns, int64_t of_ns)
 	return of_ns > 0 ? query_known(used_ns) / (double)of_ns : NAN;
 }
 
-int load_facts_read(struct db *db, const struct run_info *run, const struct batch_filter *filter,
-		    struct load_facts *ret)
+int load_facts_read(struct db *db, const struct run_info *run, const struct load_totals *loads,
+		    const struct batch_filter *filter, struct load_facts *ret)
 {
 	bool by_workers = false;
 	int r;
@@ -448,7 +431,7 @@ int load_facts_read(struct db *db, const struct run_info *run, const struct batc
 		ret->cores_at_start = (double)run->start_cores;
 	r = read_use(db, &by_workers, ret);
 	if (r == 0)
-		r = read_loads(db, run, by_workers, ret);
+		r = read_loads(db, run, loads, by_workers, ret);
 	if (r == 0)
 		r = read_made(db, filter->loader_id, ret);
 	return r < 0 ? r : read_threads(db, filter->loader_id, ret);

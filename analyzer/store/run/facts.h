@@ -7,9 +7,12 @@
 
 struct db;
 
-/* Reads facts of a run; sizes, reads and threads are of the filter's loader only. NAN: unknown. */
-int load_facts_read(struct db *db, const struct run_info *run, const struct batch_filter *filter,
-		    struct load_facts *ret);
+/*
+ * Reads facts of a run, whose loads are summed up in `loads`. Sizes, reads and threads are of the
+ * filter's loader only. NAN: unknown.
+ */
+int load_facts_read(struct db *db, const struct run_info *run, const struct load_totals *loads,
+		    const struct batch_filter *filter, struct load_facts *ret);
 
 /* Returns the name of a kind in wait_kinds.def. */
 const char *load_wait_name(enum load_wait_kind kind);

@@ -8,7 +8,6 @@
 
 #include "store/database/rows.h"
 #include "store/database/schema.h"
-#include "store/run/pack.h"
 
 /* Casts values, as a file may have any types. Sorts rows by the time that certainly is theirs. */
 static const char LIST_SQL[] =
@@ -18,12 +17,6 @@ static const char LIST_SQL[] =
 	" ORDER BY ns - error_ns DESC, name, detail, class LIMIT ?2";
 
 static const char UNLISTED_SQL[] = "SELECT ns FROM t_unlisted WHERE kind = ?1";
-
-static const char LOADS_SQL[] =
-	"SELECT COUNT(load_ns), CAST(TOTAL(load_ns) AS INTEGER), CAST(TOTAL(open_ns) AS INTEGER),"
-	" CAST(TOTAL(read_ns) AS INTEGER), CAST(TOTAL(collate_ns) AS INTEGER),"
-	" CAST(TOTAL(blocked_ns) AS INTEGER) FROM t_batch"
-	" WHERE load_ns IS NOT NULL";
 
 /* Lists slow opens, reads and waits. Decoding is slow by nature, and reported elsewhere. */
 static const char SLOW_SQL[] = "SELECT what, CAST(ns AS INTEGER), stack FROM t_slow WHERE class IN "
@@ -87,38 +80,6 @@ int tally_unlisted_read(struct db *db, const char *kind, int64_t *ret_ns)
 
 	*ret_ns = r == 1 ? amount(stmt, 0) : 0;
 	return r < 0 ? r : 0;
-}
-
-int tally_loads_read(struct db *db, struct tally_loads *ret_loads)
-{
-	struct load_totals totals;
-	ROWS *stmt = NULL;
-	int r;
-
-	*ret_loads = (struct tally_loads){0};
-	if (pack_sum_totals(db, &totals) == 0) {
-		*ret_loads = (struct tally_loads){
-			.count = totals.load_count,
-			.load_ns = totals.load_ns,
-			.open_ns = totals.open_ns,
-			.read_ns = totals.read_ns,
-			.collate_ns = totals.collate_ns,
-			.blocked_ns = totals.blocked_ns,
-		};
-		return 0;
-	}
-	r = rows_first(db, &stmt, LOADS_SQL, "");
-	if (r < 0)
-		return r;
-	*ret_loads = (struct tally_loads){
-		.count = amount(stmt, 0),
-		.load_ns = amount(stmt, 1),
-		.open_ns = amount(stmt, 2),
-		.read_ns = amount(stmt, 3),
-		.collate_ns = amount(stmt, 4),
-		.blocked_ns = amount(stmt, 5),
-	};
-	return 0;
 }
 
 static int take_call(sqlite3_stmt *stmt, void *item)

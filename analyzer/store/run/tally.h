@@ -33,12 +33,6 @@ void tally_list_done(struct tally_list *list);
 
 int tally_unlisted_read(struct db *db, const char *kind, int64_t *ret_ns);
 
-struct tally_loads {
-	int64_t count, load_ns, open_ns, read_ns, collate_ns, blocked_ns;
-};
-
-int tally_loads_read(struct db *db, struct tally_loads *ret_loads);
-
 struct slow_call {
 	char what[96];    /* the function, and the file that was read or opened */
 	char stack[2048]; /* one line for each frame; "": no stack was stored */
