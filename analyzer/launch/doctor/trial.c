@@ -166,7 +166,8 @@ static void judge_none(const struct trial *trial)
 	const char *other = name ? "check its spelling, and that this command calls it"
 				 : "name a Python loader of your own with DLPROF_BATCH_FN; mark "
 				   "any other loop with dlprof.h";
-	char asked[320] = "", fix[160];
+	static char fix[160]; /* static, since doctor_say() keeps it until all checks are printed */
+	char asked[320] = "";
 
 	snprintf(fix, sizeof(fix), "%s%s", longer, other);
 
