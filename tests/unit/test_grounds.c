@@ -535,6 +535,8 @@ static enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu
 		row.head_ready = 1;
 		cr_assert_eq(series_append(&series, &row), 0);
 	}
+	series.receive_count = LOADS;
+	series.receive_ns = 60 * MS * LOADS;
 	series.fetches.batches = LOADS;
 	series.fetches.count = fetch_count * LOADS;
 	series.fetches.ns = fetch_ms * MS * LOADS;
@@ -551,6 +553,17 @@ Test(grounds, receiving_is_asking_a_busy_worker)
 	cr_expect_eq(judge_delivery(40, 2, 0.51, 201, NULL), CAUSE_DELIVERY, "its own work");
 	cr_expect_eq(judge_delivery(0, 0, 0, 201, NULL), CAUSE_DELIVERY);
 	cr_expect_eq(judge_delivery(40, 2, 0.01, 199, NULL), CAUSE_DELIVERY, "the workers rest");
+}
+
+/* What can be done goes before what can only be looked at, even if all of that would bring more. */
+Test(grounds, sharing_by_files_goes_before_looking_at_what_is_received)
+{
+	judge_delivery(40, 20, 0.6, 20, NULL);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_FILE_SYSTEM_SHARING, "%s",
+		     advice_names[diagnosis.advice.steps[0].id]);
+	judge_delivery(0, 0, 0, 201, NULL);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_INSPECT_WAITS, "%s",
+		     advice_names[diagnosis.advice.steps[0].id]);
 }
 
 Test(grounds, another_thread_has_the_interpreter)

@@ -33,7 +33,7 @@ const char *const advice_names[ADVICE_MAX] = {
 };
 
 /* Bits by which remedies are ordered: `rank` in remedies.def. */
-enum { WASTE = 1 << 0, FIRST = 1 << 1 };
+enum { WASTE = 1 << 0, FIRST = 1 << 1, INSPECT = 1 << 2 };
 
 static const unsigned char ranks[ADVICE_MAX] = {
 #define ADVICE(constant, name, rank, ...) rank,
@@ -461,7 +461,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/* Inserts an advice by its gain. If the first remedy's gain is an upper bound, it stays first. */
+/* Inserts an advice by its gain. A first remedy whose gain is an upper bound stays first. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;
@@ -475,7 +475,7 @@ static void insert(struct advice_list *list, const struct advice *advice)
 		list->count--;
 	}
 	for (at = list->count++; at > 0 && is_better(advice, &list->steps[at - 1]); at--) {
-		if (at == 1 && list->steps[0].is_ideal)
+		if (at == 1 && list->steps[0].is_ideal && !(ranks[list->steps[0].id] & INSPECT))
 			break;
 		list->steps[at] = list->steps[at - 1];
 	}
@@ -492,7 +492,7 @@ static int add_step(const struct remedied *v, enum advice_id id, struct advice_l
 	return r;
 }
 
-/* Adds the remedies of a cause. ADVICE_INSPECT_x is added only if there is no other advice. */
+/* Adds the remedies of a cause. To inspect something is advised only if there is no other advice. */
 static int add_remedies(const struct remedied *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;
@@ -500,7 +500,7 @@ static int add_remedies(const struct remedied *v, enum cause cause, struct advic
 	for (size_t i = 0; r == 0 && i < REMEDIES && PREFERRED[cause][i] != ADVICE_NONE; i++) {
 		enum advice_id id = PREFERRED[cause][i];
 
-		if (!list->count || (id != ADVICE_INSPECT_LOADS && id != ADVICE_INSPECT_WAITS))
+		if (!list->count || !(ranks[id] & INSPECT))
 			r = add_step(v, id, list);
 	}
 	return r;
