@@ -555,6 +555,16 @@ Test(grounds, receiving_is_asking_a_busy_worker)
 	cr_expect_eq(judge_delivery(40, 2, 0.01, 199, NULL), CAUSE_DELIVERY, "the workers rest");
 }
 
+/* Four workers that take 380 ms deliver a batch in 95 ms at best, where one now takes 100 ms. */
+Test(grounds, workers_that_are_too_slow_stay_so_if_they_answer_at_once)
+{
+	cr_expect_eq(judge_delivery(40, 2, 0.01, 380, NULL), CAUSE_LOADER_CAPACITY);
+	cr_expect(diagnosis.causes[0].ns >= 55 * MS * (LOADS - 8));
+	for (size_t i = 1; i < diagnosis.cause_count; i++)
+		cr_expect(diagnosis.causes[i].cause != CAUSE_WORKER_INTERPRETER ||
+			  diagnosis.causes[i].ns <= 5 * MS * LOADS);
+}
+
 /* What can be done goes before what can only be looked at, even if all of that would bring more. */
 Test(grounds, sharing_by_files_goes_before_looking_at_what_is_received)
 {

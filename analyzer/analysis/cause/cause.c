@@ -341,6 +341,12 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 		insert_cause(d, first, CAUSE_STEP_LINE, line_ns - pauses_ns, time_ns);
 }
 
+static enum cause cause_of_pool(const struct batch_series *s, const struct finding *f,
+				const struct diagnosis *d, enum split_owner owner)
+{
+	return with_fewer(s, f, d, grounds_cause(&d->grounds, s, cause_of(owner, d)));
+}
+
 static double later_setup_ns(const struct batch_series *s)
 {
 	double ns = 0;
@@ -372,6 +378,27 @@ static void add_starts(const struct batch_series *s, const struct finding *f,
 	add_cause(d, with_fewer(s, f, d, CAUSE_EPOCH_START), known_ns, time_ns);
 }
 
+/*
+ * Adds receiving as a cause. Workers that load too slowly (rho >= 1) stay so if they answer at once:
+ * of the time that the training asks them for descriptors, only what it would gain is that cause's.
+ */
+static void add_delivery(const struct batch_series *s, const struct finding *f, double ns,
+			 struct diagnosis *d)
+{
+	const enum cause cause = grounds_cause(&d->grounds, s, CAUSE_DELIVERY);
+	const double time_ns = f->account.time_ns, gain = d->whatif.gain[WHATIF_SHARING];
+	double own_ns = ns, least_ns;
+
+	if (cause == CAUSE_WORKER_INTERPRETER && f->rho >= 1) {
+		least_ns = f->rho * f->demand_mean_ns * (double)f->batch_count;
+		own_ns = fmin(ns, fmax(0, time_ns - least_ns));
+		if (d->whatif.gap == WHATIF_GAP_NONE && !isnan(gain))
+			own_ns = fmin(own_ns, time_ns * fmax(0, 1 - 1 / (1 + gain)));
+		add_cause(d, cause_of_pool(s, f, d, SPLIT_CAPACITY), ns - own_ns, time_ns);
+	}
+	add_cause(d, cause, own_ns, time_ns);
+}
+
 static void list_causes(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, const struct split *split,
 			struct diagnosis *d)
@@ -384,8 +411,7 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 
 	if (f->starved) {
 		add_starts(s, f, input->lines, d);
-		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_DELIVERY),
-			  part_ns[ACCOUNT_RECEIVING] - asked_ns, time_ns);
+		add_delivery(s, f, part_ns[ACCOUNT_RECEIVING] - asked_ns, d);
 		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_SAMPLER),
 			  part_ns[ACCOUNT_SAMPLING], time_ns);
 		if (isnan(pool_ns))
@@ -399,11 +425,9 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 		pool_ns *= 1 - d->uneven.wait_share;
 		for (enum split_owner owner = 0; owner < SPLIT_MAX; owner++) {
 			const bool is_warm = owner == SPLIT_COLD && !may_be_cold(s, f, d);
-			enum cause cause = grounds_cause(
-				&d->grounds, s, cause_of(is_warm ? SPLIT_CAPACITY : owner, d));
 
-			add_cause(d, with_fewer(s, f, d, cause), pool_ns * split->share[owner],
-				  time_ns);
+			add_cause(d, cause_of_pool(s, f, d, is_warm ? SPLIT_CAPACITY : owner),
+				  pool_ns * split->share[owner], time_ns);
 		}
 		while (d->cause_count > 1 && d->causes[d->cause_count - 1].share < CAUSE_COST_LEAST)
 			d->cause_count--;
@@ -513,7 +537,8 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 	ret->queued_share = split.queued_share;
 	ret->cpu_share = cpu_share(s, f, input->facts);
 	find_stages(s, f, input->stages, &ret->stages);
-	if (advises || (f->starved && has_many_workers(s))) {
+	if (advises ||
+	    (f->starved && (has_many_workers(s) || grounds_is_asking(&ret->grounds)))) {
 		const struct whatif_known known = {.facts = input->facts,
 						   .flight = input->flight,
 						   .is_uneven = ret->uneven.loading > 0,
