@@ -81,3 +81,28 @@ enum cause judge_facts(const struct load_facts *facts)
 	make(NULL, NULL);
 	return judge(&(struct cause_input){.loads = &TIMES, .facts = facts});
 }
+
+enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu_share,
+			   double load_ms, const struct cause_input *input)
+{
+	make_none();
+	series.main_cores = 0.3;
+	for (int i = 0; i < LOADS; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+
+		row.batch = i;
+		row.load_ns = (int64_t)(load_ms * MS);
+		row.wait_ns = row.handover_ns = (int64_t)(60 * MS);
+		row.compute_ns = (int64_t)(40 * MS);
+		row.worker = i % 4;
+		row.head_ready = 1;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	series.receive_count = LOADS;
+	series.receive_ns = 60 * MS * LOADS;
+	series.fetches.batches = LOADS;
+	series.fetches.count = fetch_count * LOADS;
+	series.fetches.ns = fetch_ms * MS * LOADS;
+	series.fetches.cpu_ns = cpu_share * series.fetches.ns;
+	return judge(input);
+}

@@ -25,3 +25,10 @@ bool is_advised(enum advice_id id);
 
 /* Returns facts of loads that waited for nothing, and of which no more is known. */
 struct load_facts no_waits(void);
+
+/*
+ * Judges a run whose batches are finished, but take 60 ms to receive, of which asking for
+ * descriptors takes `fetch_ms`. With four workers a load may take 400 ms before it delays a step.
+ */
+enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu_share, double load_ms,
+			   const struct cause_input *input);

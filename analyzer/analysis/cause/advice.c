@@ -492,7 +492,7 @@ static int add_step(const struct remedied *v, enum advice_id id, struct advice_l
 	return r;
 }
 
-/* Adds the remedies of a cause. To inspect something is advised only if there is no other advice. */
+/* Adds the remedies of a cause; those that only say where to look, if there is no other. */
 static int add_remedies(const struct remedied *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;

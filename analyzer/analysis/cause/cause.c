@@ -379,8 +379,9 @@ static void add_starts(const struct batch_series *s, const struct finding *f,
 }
 
 /*
- * Adds receiving as a cause. Workers that load too slowly (rho >= 1) stay so if they answer at once:
- * of the time that the training asks them for descriptors, only what it would gain is that cause's.
+ * Adds receiving as a cause. Workers that load too slowly (rho >= 1) stay so if they answer at
+ * once: of the time that the training asks them for descriptors, only what it would gain is that
+ * cause's.
  */
 static void add_delivery(const struct batch_series *s, const struct finding *f, double ns,
 			 struct diagnosis *d)
