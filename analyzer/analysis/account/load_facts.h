@@ -39,7 +39,7 @@ struct load_thread {
 struct load_facts {
 	double load_ns;
 	double wait_ns[LOAD_WAIT_MAX];
-	double wait_bytes[LOAD_WAIT_MAX]; /* bytes received; of THREAD: by the other threads */
+	double wait_bytes[LOAD_WAIT_MAX]; /* bytes received; for THREAD, by those threads */
 	double no_core_ns;
 	struct load_peer peers[LOAD_FACTS_MOST]; /* the one with the longest waits first */
 	size_t peer_count;

@@ -157,7 +157,7 @@ bool series_others_differ(const struct batch_series *a, const struct batch_serie
 
 /*
  * Sets `worker_threads` if loads wait for other threads of their worker, and `worker_cores` also if
- * loads start programs, which then are no other programs. `loads_at_once`: mean number of loads.
+ * loads start programs, which then do not count in other_cores. `loads_at_once`: a mean number.
  */
 void series_add_threads(struct batch_series *series, const struct load_facts *facts,
 			double load_mean_ns, double loads_at_once);
@@ -185,7 +185,7 @@ static inline int32_t series_prefetch(const struct batch_series *series)
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
 }
 
-/* Returns how many loads a loading worker may have ahead: its own and its part of idle workers'. */
+/* Returns how many loads a worker may have ahead: its own, and its part of the idle workers'. */
 static inline int32_t series_ahead(const struct batch_series *series)
 {
 	int32_t ahead = series_prefetch(series);

@@ -15,7 +15,7 @@
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 /* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
-/* advise to split files if reading and decoding take this share of loads; parsing is not seen */
+/* split files if reading and decoding take this share of loads: small, as parsing is unseen */
 #define PARSING_LEAST  0.1
 #define MANY_BYTES     (8.0 * (1 << 20))
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
@@ -162,7 +162,7 @@ static bool applies(const struct remedied *v, enum advice_id id)
 	case ADVICE_BALANCE_LOADS:
 		return v->diagnosis->slow.every > 0;
 	case ADVICE_USE_WORKERS:
-		/* Workers gain nothing if each batch makes an iterator, which starts them anew. */
+		/* Workers gain nothing if each batch has an iterator that starts workers anew. */
 		return s->workers == 0 && v->finding->epoch_count < v->finding->batch_count;
 	case ADVICE_SHRINK_BATCH:
 		return r->blown_up > 0;
@@ -323,11 +323,7 @@ static bool is_plain(const struct diagnosis *d, enum advice_id id)
 	       id != ADVICE_FILE_SYSTEM_SHARING;
 }
 
-/*
- * Sets the gain of an advice: that of its row in `whatif`, that of a replay with shorter loads, or
- * an upper bound. NAN: nothing to gain.
- */
-/* The gain is at least that of the steps' waits, if all of the other thread's Python was free. */
+/* Sets the gain of steps without other threads' turns. `low`: only certain waits for them end. */
 static void price_held(const struct remedied *v, struct advice *ret)
 {
 	const struct steps_held *held = &v->diagnosis->grounds.steps_held;
@@ -338,6 +334,10 @@ static void price_held(const struct remedied *v, struct advice *ret)
 		  ret);
 }
 
+/*
+ * Sets the gain of an advice: that of its row in `whatif`, that of a replay with shorter loads, or
+ * an upper bound. NAN: nothing to gain.
+ */
 static int price(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
@@ -461,7 +461,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/* Inserts an advice by its gain. A first remedy whose gain is an upper bound stays first. */
+/* Inserts an advice by its gain. A first remedy with an upper bound stays first unless INSPECT. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;
@@ -492,7 +492,7 @@ static int add_step(const struct remedied *v, enum advice_id id, struct advice_l
 	return r;
 }
 
-/* Adds the remedies of a cause; those that only say where to look, if there is no other. */
+/* Adds the remedies of a cause. INSPECT remedies are added only to an empty list. */
 static int add_remedies(const struct remedied *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;
@@ -570,7 +570,7 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 	list->steps[at] = *advice;
 }
 
-/* Where a cause of its own makes steps longer, the remedy of that cause stays first. */
+/* Adds advice on the steps' longest line, behind a remedy of logging, saving or held steps. */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {
 	const enum cause cause = v->diagnosis->cause;

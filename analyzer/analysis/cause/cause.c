@@ -125,7 +125,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 					    : s->compute_ns,
 			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
-	/* If steps only queue work for the GPU, a long step waits for earlier work: no pause. */
+	/* If steps only queue work for the GPU, long steps wait for earlier work: no pauses. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
 	/* Batches pile up in a long step. Later waits may be at another phase of their period. */
@@ -149,7 +149,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	return r;
 }
 
-/* Returns the share, used by loads and their programs, of the cores that other programs leave. */
+/* Returns which share of the cores left by other programs is used by loads and their programs. */
 static double cpu_share(const struct batch_series *s, const struct finding *f,
 			const struct load_facts *facts)
 {
@@ -379,9 +379,9 @@ static void add_starts(const struct batch_series *s, const struct finding *f,
 }
 
 /*
- * Adds receiving as a cause. Workers that load too slowly (rho >= 1) stay so if they answer at
- * once: of the time that the training asks them for descriptors, only what it would gain is that
- * cause's.
+ * Adds receiving as a cause. If workers load too slowly (rho >= 1), answering the training's
+ * requests for descriptors at once would not help them. So late answers own only the time that the
+ * training would gain, and the workers' capacity owns the rest.
  */
 static void add_delivery(const struct batch_series *s, const struct finding *f, double ns,
 			 struct diagnosis *d)

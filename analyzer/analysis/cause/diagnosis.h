@@ -71,10 +71,10 @@ struct advice_list {
 	size_t useless_count;
 };
 
-/* What other threads held the interpreter in steps, as shares of the steps' time. */
+/* How long other threads held the interpreter in steps, as shares of the steps' time. */
 struct steps_held {
-	double share, error; /* 0: too little */
-	double least;        /* what the training certainly waited for them */
+	double share, error; /* share 0: too little to be a cause */
+	double least;        /* share in which the training surely waited for such a thread */
 };
 
 /* Observations that decide between causes (grounds.h). NAN, 0 and false: not observed. */
@@ -112,7 +112,7 @@ struct grounds {
 	double blown_up;
 	bool is_own_code; /* loads compute, half of their time in one of the user's functions */
 	struct {
-		size_t first, last; /* batches at the run's start (end) with hardly any wait */
+		size_t first, last; /* how many batches hardly wait at the run's start, and end */
 	} calm;
 	double threads;       /* number of all workers' runnable threads, if too many; else NAN */
 	double cores_allowed; /* number of cores that workers may use, if too few; else NAN */
@@ -160,7 +160,7 @@ struct diagnosis {
 	struct period wait, compute, load;
 	struct timer wait_timer, compute_timer;
 	double compute_share; /* share of all time by which periodic long steps lengthen the run */
-	bool steps_only;      /* `compute` is the period of wait + compute: no parts are known */
+	bool steps_only;      /* `compute` is of wait + compute, as neither is known alone */
 	struct slow_workers slow;
 	struct uneven uneven;
 	struct skipped skipped;
@@ -183,7 +183,7 @@ enum loader_option {
 	OPTION_PREFETCH = 1 << 0,   /* how many batches to load ahead */
 	OPTION_PERSISTENT = 1 << 1, /* workers that stay from one epoch to the next */
 	OPTION_SHARING = 1 << 2,    /* sending tensors through files */
-	OPTION_SAMPLER = 1 << 3,    /* a sampler of whole batches, which is not in use already */
+	OPTION_SAMPLER = 1 << 3,    /* a sampler of whole batches, and none is in use yet */
 	OPTION_ALL = OPTION_PREFETCH | OPTION_PERSISTENT | OPTION_SHARING | OPTION_SAMPLER,
 };
 
@@ -192,7 +192,7 @@ struct slow_sample {
 	double ns, count;
 };
 
-/* What is known beside the batches. NULL: not recorded. */
+/* What is known apart from the batches. A member is NULL if it was not recorded. */
 struct cause_input {
 	const struct gpu_use *gpu;
 	const struct load_times *loads;
@@ -207,5 +207,5 @@ struct cause_input {
 	unsigned lacks; /* settings that the loader does not have: bits of enum loader_option */
 	bool is_threads;
 	bool has_gpu; /* a GPU is used, so a line of code may only be waiting for it */
-	bool is_bare; /* no advice; only settings that decide between causes are replayed */
+	bool is_bare; /* no advice; of settings, only those that decide on a cause are replayed */
 };

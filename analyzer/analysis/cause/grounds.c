@@ -24,7 +24,7 @@
 #define FETCH_CPU_MOST  0.5
 /* fetching descriptors is a cause only if loads take at least this share of the workers' time */
 #define FETCH_BUSY      0.5
-/* models are compiled again if compiling takes longer than the run's first tenth, by this share */
+/* models are compiled again if compiling outlasts the run's first tenth by this share of time */
 #define COMPILING_LEAST 0.2
 #define COMPILED_FIRST  10
 /* the main thread waits for the GIL if another thread holds it in this share of its waits */
@@ -32,7 +32,7 @@
 #define HELD_SAMPLES    30
 /* a thread that holds the interpreter in steps is a cause from this share of their time on */
 #define STEPS_HELD_LEAST 0.1
-/* of steps that hold the interpreter themselves for a smaller share, other threads took nothing */
+/* if steps need the interpreter for less than this share, other threads do not lengthen them */
 #define PYTHON_LEAST 0.05
 /* without stack samples, a thread is a GIL holder if it uses a CPU for this share of the time */
 #define HELD_CPU        0.25
@@ -62,7 +62,7 @@
 #define MAKING_MOST     0.9 /* above this share, constructors seem to read the data, too */
 /* threads ask other machines for data if they receive at least this part of a batch's bytes */
 #define ASKED_BYTES     0.05
-/* with fewer bytes a sample, loads rather wait for the first of them than for the last */
+/* with fewer bytes a sample, loads wait for the first byte rather than for all of them */
 #define RECEIVED_LEAST  1e6
 #define REOPENED_PART   0.5 /* files are reopened if this share of openings repeats earlier ones */
 /* the user's own code is the cause if one of its functions takes at least this share */
@@ -81,7 +81,7 @@
 #define SMALL_SINGLE    0.3 /* small samples are found if making them singly takes this share */
 #define DRAWN_LEAST     3.0  /* images are needless only if a sample decodes at least this many */
 #define DRAWN_BYTES     2.0  /* images are needless only at so many bytes decoded per batch byte */
-/* images are needless only if their number varies by this share of the deviation in is_drawn() */
+/* images are needless only if their number varies by this share of what is_drawn() expects */
 #define DRAWN_SPREAD    0.75
 /* The run is cut into parts. Some parts at its start or end may be calm: they hardly wait. */
 #define CALM_PARTS      32
@@ -104,7 +104,7 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 	return ns;
 }
 
-/* Returns true if half of the workers are slow, more than by chance, while another one is slow. */
+/* Returns true if around a slow load half of the others are slow, beyond what chance explains. */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
@@ -291,9 +291,9 @@ static double or_zero(double value)
 }
 
 /*
- * Finds out whether other threads held the interpreter in steps, as stack samples show. They do not
- * lengthen steps that hardly use the interpreter. With a GPU only what the training waited for them
- * counts, and no more than the GPU idled for want of work.
+ * Finds out whether other threads held the interpreter in steps, as stack samples show. Steps that
+ * hardly use the interpreter are not lengthened. With a GPU, only the time counts in which the
+ * training waited for such a thread, and no more than the GPU idled for want of work.
  */
 static void find_steps_held(const struct cause_input *input, const struct finding *f,
 			    struct grounds *ret)
@@ -434,8 +434,8 @@ static bool is_drawn(const struct load_facts *facts)
 }
 
 /*
- * Returns true if in each epoch each worker opens the same files, two or more. The last epoch may
- * be cut off and lack openings, if the other openings are more than one worker an epoch would make.
+ * Returns true if in each epoch each worker opens the same files, two or more. If the last epoch
+ * was cut off, its openings may be missing, but a single worker could not have made all others.
  */
 static bool are_opened_by_all(const struct load_facts *facts, double workers, double epochs)
 {
@@ -541,8 +541,8 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 		ret->threads = facts->runnable_threads * loading;
 	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
 	/*
-	 * If workers may use fewer cores, what others use of these is unknown. If they may use the
-	 * same as the training, the training uses a part of them.
+	 * If workers may use fewer cores than the training, what others use of these is unknown.
+	 * Else workers and training share the cores, so the training's use counts, too.
 	 */
 	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
 	used += facts->cores_allowed < s->cores ? 0 : or_zero(s->main_cores);

@@ -12,7 +12,7 @@
 #define GROUNDS_CPU_LITTLE 0.2 /* loads hardly compute if CPU time is a smaller share of them */
 /* cores are short for loads if waiting for a core takes at least this share of their time */
 #define GROUNDS_KEPT       0.25
-#define GROUNDS_HARDLY_RUN 0.3 /* a worker's threads hardly run if fewer, on average, could */
+#define GROUNDS_HARDLY_RUN 0.3 /* threads hardly run if on average fewer than this are runnable */
 /* reads are needless if they exceed a batch's bytes this many times */
 #define GROUNDS_READ_AGAIN 8.0
 #define GROUNDS_REOPENED   0.5 /* a file is reopened if each sample opens it this often */

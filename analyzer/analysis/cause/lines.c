@@ -192,7 +192,7 @@ bool lines_is_step(enum line_phase phase)
 	return is_in(LINE_STEPS, phase);
 }
 
-/* Returns true if a stack counts for this line: it is the user's, and not a whole loop of steps. */
+/* Returns true if a stack may count for a line: it is the user's, and no whole loop of steps. */
 static bool may_name(const struct line_frame *frame, enum line_phase phase)
 {
 	return frame->is_own && !(frame->is_around && is_in(LINE_STEPS, phase));

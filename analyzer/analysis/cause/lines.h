@@ -61,7 +61,7 @@ struct line_frame {
 	int64_t line;          /* 0: unknown */
 	bool is_own;           /* the file is neither Python's nor an installed package's */
 	bool is_iterator;
-	/* set by lines_find(): the line calls a library that loops over batches: trainer.fit() */
+	/* set by lines_find(): the line calls a library that loops over batches, as fit() does */
 	bool is_around;
 	bool is_queue;  /* the function is get() of a multiprocessing queue */
 	bool is_waiter; /* the function belongs to PyTorch's loader, or waits for it */
@@ -87,7 +87,7 @@ struct line_stack {
 	size_t depth;           /* at least 1 */
 };
 
-/* Returns true if the stack is that of a sampled thread, and not of who held the interpreter. */
+/* Returns true if a thread was sampled for its own sake, not because it held the interpreter. */
 static inline bool lines_is_sampled(const struct line_stack *stack)
 {
 	return stack->role == LINE_ROLE_MAIN || stack->role == LINE_ROLE_WORKER;
@@ -151,8 +151,8 @@ struct lines {
 	double compiling_share; /* share of compiling models in the time before backward passes */
 	struct line_lead groups[LINE_GROUP_MAX];
 	/*
-	 * Shares of the steps: the main thread waited for the interpreter (0 also if unknown), or
-	 * held it, of those in which no other thread did (NAN: unknown).
+	 * Shares of the steps: the main thread waited for the interpreter (0 also if unknown); the
+	 * main thread held it, as a share of the time that other threads left (NAN: unknown).
 	 */
 	double awaited_share, python_share;
 	/* Lines of threads that held the interpreter, as shares of the main thread's time. */
@@ -208,7 +208,7 @@ bool lines_passes(const struct line_filter *filter, const struct line_stack *sta
 int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
 
-/* Returns the line with most of a group's time; NULL: less than a quarter of it, or few samples. */
+/* Returns a group's longest line, loops excepted; NULL: below a quarter of it, or few samples. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
 /*

@@ -10,7 +10,7 @@
  * - slow worker: the waits that would disappear if slow workers' loads (slow.h) were as short as
  *   those of other workers;
  * - isolated stall: the largest 0.5 % of the starved waits (at least two), if they are at least 70
- *   % of the waiting and no period explains them.
+ *   % of the waiting, and no period, cold cache or slow worker explains any.
  *
  * The rest is one pool, or two pools, before and after the batch from which on loads are longer for
  * good. rho of a pool is mean load (as if no worker were slow) / workers / mean step. In a pool,

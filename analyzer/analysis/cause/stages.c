@@ -54,7 +54,7 @@ enum stage_kind stage_kind_find(const char *name)
 #define MOST_DEEP    64
 /* a stage waits for its input if the input takes at least this share of the stage's time */
 #define INPUT_LEADS  0.5
-#define INPUT_LIMITS 0.8  /* the same share for an input that runs in threads of its own */
+#define INPUT_LIMITS 0.8  /* as INPUT_LEADS, for an input that runs in threads of its own */
 #define READER_LEAST 0.2  /* readers are the limit if operators wait for them this share of time */
 /* kernels are named if they take at least this share of the stage's time */
 #define KERNELS_LEAST 0.3
@@ -70,12 +70,12 @@ enum stage_kind stage_kind_find(const char *name)
 #define LONGEST_MOST 0.67 /* caches are not judged if one epoch has more than this of all batches */
 /* a cache serves if its input made hardly more elements than the longest epoch took */
 #define SERVED_MOST  0.05 /* the excess is at most this share of all elements */
-#define SERVED_LEAST 0.03 /* and at least this share of all elements came from the cache */
+#define SERVED_LEAST 0.03 /* a cache serves only if this share of all elements came from it */
 /* later epochs hardly wait if a wait is at most this part of a step and of a first-epoch wait */
 #define HARDLY       0.25
 /* Python hardly waits for the interpreter if that is held for less than this share of the time */
 #define HELD_MOST    0.5
-/* calls are overhead if each takes less than this on average, and kernels take little of it */
+/* calls are overhead if on average each takes less than this, and their kernels take little */
 #define OVERHEAD_NS  2e5
 #define WANTED       16   /* this many threads or calls are advised where calls mostly wait */
 
@@ -358,7 +358,7 @@ static void price_prefetch(const struct view *v, struct stage_gain *ret)
 	ret->low = is_idle ? ret->high / 2 : 0;
 }
 
-/* Returns the kernels' time a batch, spread over all threads: more calls cannot shorten it. */
+/* Returns the kernels' time for a batch if all threads share it. More calls cannot shorten it. */
 static double next_of(const struct view *v, const struct stage_finding *f)
 {
 	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);
@@ -391,7 +391,7 @@ static bool is_pool_narrow(const struct stages *stages, const struct stage_findi
 	       f->at_once >= POOL_FULL * f->threads && f->threads < WANTED && f->asked != 1;
 }
 
-/* Returns true if the program asks for fewer calls at once than there are threads, and cores. */
+/* Returns true if the program asks for fewer calls at once than threads and cores allow. */
 static bool are_calls_few(const struct view *v, const struct stage_finding *f)
 {
 	const struct stage_work *slow = &v->stages->list[f->slow];
@@ -536,7 +536,7 @@ static void judge_served(const struct view *v, size_t cache, struct stage_findin
 
 /*
  * Finds a cache that is useless, as the slow stage that feeds it runs in each epoch. The predicted
- * gain supposes that the longest epoch fills the cache; the gain's upper end, that none has to.
+ * gain supposes that the longest epoch fills the cache; its upper end, that the cache is full.
  */
 static void find_cache(const struct view *v, struct stage_finding *f)
 {

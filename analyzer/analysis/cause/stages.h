@@ -99,12 +99,12 @@ struct stage_finding {
 	size_t opener; /* index of a sequential interleave above `slow`; STAGE_NOWHERE: none */
 	double lead_share; /* share that `lead` has of the time of all kernels, or of the stage */
 	double each_ns;
-	/* share of the time of `lead` in which it was off the CPU; of Python: at least that */
+	/* share of the time of `lead` that it was off the CPU; for Python code, a lower bound */
 	double blocked_share;
 	double at_once; /* mean number of calls under way while the training waits for the stage */
 	bool is_reading; /* `lead` spends its time reading files */
 	bool is_overhead; /* `lead` is `slow`: calling its short function takes the time */
-	bool is_waiting; /* is_reading, or `lead` is Python that waits, not for the interpreter */
+	bool is_waiting; /* is_reading is true, or `lead` is Python that waits, not for the GIL */
 	bool is_interleaved; /* `slow` runs in the threads of an interleave with several inputs */
 	bool is_prefetched;
 	/* index of a useless cache above `slow`, or of one being filled; STAGE_NOWHERE: none */

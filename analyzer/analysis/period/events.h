@@ -43,7 +43,7 @@ void events_done(struct events *events);
 /* Sets ret_ns[i], i < count, to the time of the event at position from + i, or to 0. */
 void events_spread(const struct events_query *query, size_t from, size_t count, float *ret_ns);
 
-/* Cuts a segment of values after each break from break *at on. Returns the number of pieces. */
+/* Cuts a segment after each break in it. Searches from break *at on. Returns how many pieces. */
 size_t events_cut(const struct events *breaks, const struct fold_segment *whole, size_t position,
 		  size_t *at, struct fold_segment *ret);
 

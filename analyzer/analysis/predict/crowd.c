@@ -6,7 +6,7 @@
 
 #include "analysis/account/share.h"
 
-#define LEAST_WORK 0.15 /* a thread that works for less than this share of its time needs no core */
+#define LEAST_WORK 0.15 /* threads that work less than this in all do not compete for cores */
 #define SAME_PACE  0.99
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
@@ -48,7 +48,7 @@ struct crowd {
 	size_t epoch, ahead, begin, end;
 	size_t working;
 	bool training_works;
-	double now_ns, work_ns; /* work_ns: core time until now_ns of a thread that always works */
+	double now_ns, work_ns; /* work_ns: core time that a thread which always works had so far */
 	double wait_ns;
 };
 
@@ -263,7 +263,7 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 		if (!await_any(c))
 			return wanted;
 		at = c->batches[c->taken_count++].ended;
-		/* If receive_ns is known, the latency includes it: the usual lag is used. */
+		/* A known receive_ns is spent below, so it is not waited for as latency, too. */
 		end_ns = c->batches[at - c->begin].end_ns +
 			 (c->trace->receive_ns ? c->trace->usual_lag_ns
 					       : replay_latency_ns(c->trace, c->setup, at));

@@ -14,7 +14,7 @@
 /* loads share a limit if time off the CPU grows at least as this power of the loads under way */
 #define GROWTH_LEAST 0.6
 #define Z_LEAST      4.0
-#define SPAN_LEAST   1.5  /* a limit shows only if (most / fewest loads under way) is this large */
+#define SPAN_LEAST   1.5  /* a limit shows only if most / fewest loads under way is at least this */
 #define OUTSIDE_LEAST 0.5 /* a limit shows only if loads are off the CPU for this share of time */
 #define NEARLY_MOST  0.8
 

@@ -9,7 +9,7 @@
 
 #define MOST_LOADS 2e7 /* all replays for the grid together have at most this many loads */
 
-/* Number of values for each setting. The first row that needs at most MOST_LOADS loads is used. */
+/* Number of values for each setting. The first row within MOST_LOADS is used, else the last row. */
 static const struct {
 	size_t workers, prefetch, load, order;
 } levels[] = {{10, 4, 6, 2}, {8, 3, 4, 2}, {6, 2, 3, 1}, {4, 1, 2, 1}, {3, 1, 1, 1}};

@@ -11,7 +11,7 @@ struct needed {
 	/* Number of workers to try: `enough`, but at most what keeps the cores busy, and at most 8
 	 * times the run's workers (16 if the run has none). -1: the run already has as many. */
 	int32_t more;
-	/* number of workers that keeps all cores busy, if the run has more; else -1 */
+	/* number of workers that keep all cores busy, if the run has 1.25 times as many; else -1 */
 	int32_t fewer;
 };
 

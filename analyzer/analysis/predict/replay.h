@@ -42,14 +42,14 @@ struct replay_setup {
 	bool restarts;
 	enum replay_slow slow;
 	double load_factor; /* loads take so many times as long as in the run */
-	double handover_factor; /* the same for hand-overs, apart from choosing samples in them */
+	double handover_factor; /* the same for hand-overs, without the time of choosing samples */
 	double fetch_factor;
 	double sampling_factor; /* the same for the time of choosing samples */
-	double unseen_sampling; /* share of setup_ns taken for choosing samples, if unknown */
+	double unseen_sampling; /* this share of setup_ns chooses samples, if that is unknown */
 };
 
 struct replay_result {
-	double batches_per_s; /* NAN: it could not be replayed */
+	double batches_per_s; /* NAN: the run could not be replayed */
 	double stall_ratio;   /* (waits + starts and ends of epochs) / all time */
 };
 

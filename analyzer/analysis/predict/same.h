@@ -4,8 +4,8 @@
  * changed.
  *
  * Measured with PyTorch 1.13 and 2.15 (tests/e2e/set_samples.py): another number of workers gives
- * the dataset other random seeds. A change from or to none, or to persistent workers, gives the
- * training itself other random numbers, by which a sampler shuffles unless it has its own.
+ * the dataset other random seeds. A change from or to no workers, or of persistent workers, gives
+ * the training itself other random numbers. A sampler shuffles by these unless it has its own.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 enum same {
 	SAME_ALL,
 	SAME_ORDER, /* same order, but other random numbers in the dataset */
-	SAME_UNSHUFFLED, /* other random numbers, so another order if the sampler uses them */
+	SAME_UNSHUFFLED, /* other random numbers, so another order if a sampler shuffles by them */
 	SAME_NONE,
 	SAME_MAX
 };

@@ -12,7 +12,7 @@
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
 #define FETCH_LONG_NS    1e6  /* fetching a descriptor (usually 0.1 ms) is long from here on */
-#define FILE_NS          0.11e6 /* sharing a tensor by files, in PyTorch 2.15 with 225 tensors */
+#define FILE_NS          0.11e6 /* time to share a tensor by files (PyTorch 2.15, 225 tensors) */
 /* long fetching waits for the worker if less than this share of its time is spent on a CPU */
 #define FETCH_IDLE       0.25
 /* the host runs ahead of the GPU if waits for a busy GPU take more than this share of the time */
@@ -21,7 +21,7 @@
 #define LITTLE_WORK      0.15
 #define THREADS_MORE     0.25 /* a worker's other threads count if on average more of them run */
 #define HARDLY_WORK      0.2 /* loads that are runnable for less than this share need no core */
-#define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of loads and steps is known */
+#define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of the loads is known */
 #define FEWEST           5
 /* this quantile of late batches' hand-overs is taken as a hand-over that nothing delayed */
 #define SOON             0.25
@@ -179,7 +179,7 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
 	uint8_t *is_first = malloc(t->count + 1);
-	/* Which steps waited for other loaders is unknown, and so is when loads could begin. */
+	/* If much time is waits for other loaders, in unknown steps, lags would be wrong. */
 	const bool is_blurred = s->elsewhere_ns > ELSEWHERE_MOST * t->time_ns;
 	size_t e = 0, ordinal = 0, count, i;
 	struct walk w;

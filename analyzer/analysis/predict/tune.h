@@ -24,8 +24,8 @@
 #define TUNE_WORTH  0.03 /* smaller gains are not worth a change */
 /*
  * A setting with at least this predicted gain is worth a trial, however low the range begins. If
- * other programs take cores, it is enough for workers that the range reaches that far, and that the
- * training waits for this share of its time.
+ * other programs take cores, a number of workers is also worth a trial if the range ends at this
+ * gain or above, and the training waits for this share of its time.
  */
 #define TUNE_PROMISE 0.1
 
@@ -42,7 +42,7 @@ struct tune_candidate {
 	enum dlprof_set key;
 	int32_t before, value; /* value in the run (-1: unknown), and value to try */
 	double gain, low, high; /* predicted gain and its range; 0.1: 10 % more; NAN: unknown */
-	bool may_be_shared; /* `low` is not above 0 only because workers may share a limit */
+	bool may_be_shared; /* `low` is 0 or less only because workers may share a limit */
 	enum tune_choice choice;
 	double need_bytes;
 };
@@ -78,7 +78,7 @@ enum tune_verdict {
 	TUNE_UNCHANGED,
 };
 
-/* Judges one of `settings` settings after `count` of `rounds` rounds; `is_over`: none follow. */
+/* Judges one of `settings` settings after `count` of `rounds` rounds; `is_over`: no more follow. */
 enum tune_verdict tune_judge(const double *gains, size_t count, size_t settings, size_t rounds,
 			     bool is_over);
 

@@ -21,7 +21,7 @@
 #define RANGE_LONGEST    3000 /* with more batches, chance is left out: other errors are larger */
 #define RANGE_LEAST      0.04
 #define RANGE_PART       0.06 /* error of the model, as a share of ln(predicted / run's rate) */
-#define RANGE_BESIDE     0.3 /* other programs may want this share of their cores more or less */
+#define RANGE_BESIDE     0.3 /* relative error of core_lost: others may take more, or less */
 #define HANDED_SOONER    0.5
 #define LOADING_LEAST    0.5  /* loads make workers answer late from this share of time on */
 #define LEAST_LEFT       0.01 /* whatif_part() leaves at least this share of a load */
@@ -69,7 +69,7 @@ static double own_per_s(const struct trace *trace, const struct replay_setup *se
 	return crowd_replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
 }
 
-/* By how much a predicted rate may be too high (low) or too low (high), as logarithms >= 0. */
+/* Logarithms >= 0: by how much the real rate may be lower, or higher, than predicted. */
 struct error {
 	double low, high;
 };
@@ -199,7 +199,7 @@ static bool answers_late(const struct trace *trace, const struct whatif *whatif)
 
 /*
  * Returns the rate if something unseen limits workers: more workers may share a server's limit, and
- * sharing by files may not help workers that answer late. INFINITY: neither is possible.
+ * sharing by files may not help workers that answer late. INFINITY: neither applies.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -455,7 +455,7 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 		ret->gap = WHATIF_GAP_OFF;
 		return;
 	}
-	/* The account lacks a last step of unknown length, so its rate may be too low. */
+	/* The trace counts a last step of unknown length, so its rate may be the lower one. */
 	ret->own_per_s = fmax(trace->per_s, account_per_s);
 	ret->plain_correction = ret->own_per_s / result.batches_per_s;
 	ret->batches_per_s[WHATIF_BASELINE] = ret->own_per_s;

@@ -66,8 +66,8 @@ struct whatif {
 	enum whatif_gap gap;
 	/* steps take this many times as long as in the run, because they wait for cores */
 	double step_factor[WHATIF_ROOM];
-	/* Measured / replayed rate of the unchanged run, and mean step of this replay: by crowd.h,
-	 * where threads compete for cores, and (plain_...) by replay.h, where they do not. */
+	/* Measured / replayed rate of the unchanged run, and mean step in its replay. The replay is
+	 * crowd.h's, in which threads compete for cores, or (plain_...) replay.h's. */
 	double correction, plain_correction;
 	double step_ns, plain_step_ns;
 	double ratio;      /* stall ratio in the report's headline */
@@ -89,16 +89,16 @@ struct whatif {
 	double cores;
 	double others_cores; /* number of cores that other programs want all the time */
 	bool shares_cores;   /* at least one prediction depends on others_cores */
-	/* largest share of setup_ns in which samples may be chosen, where this was not seen */
+	/* largest share of setup_ns that choosing samples may take where sample_ns is unknown */
 	double unseen_sampling;
-	double core_lost; /* share of each wanted core that other programs take from a thread */
+	double core_lost; /* share of a core that other programs take from a thread that wants it */
 };
 
 struct whatif_known {
 	const struct load_facts *facts;
 	const struct flight *flight;
 	bool is_uneven, is_threads;
-	double most_sampling; /* upper limit of unseen_sampling in struct whatif */
+	double most_sampling; /* becomes unseen_sampling in struct whatif */
 };
 
 /* Predicts all settings. `known` may be NULL. */

@@ -9,8 +9,8 @@
 
 #define TRIM_SHARE    0.005
 /*
- * Suspects are culprits if more than this share of all ranks' starved waits is theirs, and if more
- * than this share of their own would be saved.
+ * Suspects are culprits if more than this share of all ranks' starved waits is theirs, and if ready
+ * batches in them would save the job more than this share of these waits.
  */
 #define BLAME         0.5
 #define BLAME_OF_NEXT 3    /* a culprit starves at least this many times as long as the next rank */
@@ -76,7 +76,7 @@ static double step_ns(const struct rank_group *group)
 	return group->sums.time_ns / (double)group->sums.batch_count;
 }
 
-/* Returns how much a repair saves at most: other ranks' loaders need `others_ns` for each batch. */
+/* Returns the most that a repair saves, as other ranks' loaders need `others_ns` for each batch. */
 static double most_saved(const struct rank_group *group, double own_ns, double others_ns,
 			 double time_ns)
 {

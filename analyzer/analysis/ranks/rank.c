@@ -181,8 +181,8 @@ struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
 	double starved_ns; /* longest waits in windows in which the rank with that wait starved */
-	double excess_ns; /* in windows of starved_ns, the longest minus the second longest wait */
-	double lag_ns; /* in windows of starved_ns, the starved rank's steps minus the others' */
+	double excess_ns; /* in the windows of starved_ns: longest wait - second longest wait */
+	double lag_ns; /* in the windows of starved_ns: steps of the starved rank - of others */
 	double alone_wait_ns, alone_time_ns;
 	struct stats_pairs paces; /* steps of the rank that waited longest, and the others' mean */
 	size_t step_count;

@@ -36,7 +36,7 @@
 #include "analysis/account/series.h"
 #include "analysis/ranks/rank_job.h"
 
-#define RANK_MOST_LAG 0.2  /* ranks wait for each other if `lag` is at most this */
+#define RANK_MOST_LAG 0.2  /* ranks wait for each other if the lag (above) is at most this */
 #define RANK_NOISE    0.01 /* smaller shares of the time are noise */
 /* ranks are aligned if, for at least this share of batches, another rank has the same one */
 #define RANK_COMMON   0.9
