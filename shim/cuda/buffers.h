@@ -45,9 +45,9 @@ void buffers_free(uint8_t *buffer, uint64_t reached_ns);
 uint64_t buffers_complete_ns(uint64_t now_ns);
 
 /*
- * Finds a lost buffer: returns true, and of which time its records are. A buffer counts as lost if
- * CUPTI gave back a later one of its thread BUFFER_LOST_NS ago, or if it is older than a forced
- * flush (0: there was none).
+ * Returns true if a buffer is lost, and sets the span of time that its records are from. A buffer
+ * is lost if CUPTI gave back a later one of its thread BUFFER_LOST_NS ago, or if it is older than a
+ * forced flush (0: there was none).
  *
  * The work of a stream runs in order, so what was launched in a lost buffer ran before what is in
  * the next one. The risk remains of a stream that has records in the lost buffer only.

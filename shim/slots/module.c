@@ -114,7 +114,7 @@ bool module_in_text(const struct module *module, const void *address)
 	       (uintptr_t)address < module->text_end;
 }
 
-/* Takes no lock, as a sweep fills the other table, and changes this one only at the next sweep. */
+/* Takes no lock: a sweep fills the other table, and only the next sweep changes this one. */
 static struct module *find_module(struct module_table *table, uintptr_t address)
 {
 	uint32_t low = 0, high = table ? table->count : 0;

@@ -38,12 +38,12 @@ void home_init(struct home *home, const char *target, const char *folder);
 
 int home_open(struct home *home, struct db **ret_db);
 
-/* May move the database to the folder. Call it when an error came and the database was closed. */
+/* May move the database to the run's folder. Call it after an error, with the database closed. */
 void home_failed(struct home *home, int error);
 
 void home_committed(struct home *home, struct db *db);
 
-/* Writes into `text` where the database is; "": at its target, or nowhere yet. */
+/* Writes the database's place into `text`; "": the place is the target, or there is none yet. */
 void home_words(const struct home *home, char *text, size_t size);
 
 void home_stop(struct home *home);

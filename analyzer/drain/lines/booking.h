@@ -54,7 +54,7 @@ void booking_claim(struct booking *booking, const struct booking_span *span);
 void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
 		  uint64_t end_ns);
 
-/* Returns how many samples are taken for good: by loads, or (!of_loads) by waits and steps. */
+/* Returns how many samples loads took for good; if not `of_loads`, how many waits and steps did. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);
 
 /* Books samples from before `before_ns` for good: to who took them for now, else as LINE_OTHER. */

@@ -296,7 +296,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 	return 0;
 }
 
-/* Reads the run's own processes or, if others used much CPU time since, all processes. */
+/* Reads all processes if other programs used much CPU time since that was last done; else ours. */
 static int look(struct neighbours *n, struct segment *const *segments, size_t count,
 		int64_t others_ns, uint64_t now_ns)
 {

@@ -124,7 +124,7 @@ static enum reason find_threads(struct python *python)
 	return REASON_OBSERVED;
 }
 
-/* Reads *ret. Returns false if threads came or went: only the first ret->count are still linked. */
+/* Reads *ret. Returns false if threads came or went. The first ret->count are still linked. */
 static bool read_heads(struct python *python, struct heads *ret)
 {
 	static struct memory_list list;

@@ -37,7 +37,7 @@ struct tune_trial {
 	enum tune_verdict verdict;
 	char died[TUNE_REASON];
 	char database[PATH_MAX]; /* database of the first round; "": none */
-	/* what workers share, so that more workers bring nothing; "": no proof */
+	/* the shared limit by which more workers gain nothing; "": none is proven */
 	char shared[COMPARE_SHARED];
 };
 

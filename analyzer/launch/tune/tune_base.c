@@ -107,8 +107,8 @@ static void write_setting(const struct tune *tune, struct tune_trial *trial)
 }
 
 /*
- * Predicts for as many workers as mean load / mean step, which are enough if loads mostly sleep.
- * Without workers this is unknown, and one for each core is asked for.
+ * Predicts the run with mean load / mean step workers, which are enough if loads mostly sleep. For
+ * a run without workers that number is unknown, so one worker for each core is tried.
  */
 static int ask_needed(struct report *report)
 {

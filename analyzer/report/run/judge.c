@@ -194,7 +194,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* Facts and lines explain a run that starves, or an advice; facts also, who others are. */
+	/* Facts and lines explain starving, and advice. Facts also show what other programs do. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && (explains || series_has_others(&report->series))) {
 		r = load_facts_read(db, &report->run, &report->inside.loads, &report->filter,
