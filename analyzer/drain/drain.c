@@ -141,7 +141,7 @@ static int commit(struct drain *drain, bool is_last)
 		r = take_stacks(drain);
 	if (r == 0)
 		r = cores_update(&drain->cores, drain->writer, drain->segments, drain->count,
-				 now_ns());
+				 drain->opened, now_ns());
 	if (r == 0)
 		r = neighbours_update(&drain->neighbours, drain->writer, drain->segments,
 				      drain->count, drain->cores.most_ns, now_ns());

@@ -83,6 +83,7 @@ static int add_segment(void *context, const char *name)
 	for (size_t i = 0; i < drain->count; i++)
 		order_lives(drain->segments[i], segment);
 	drain->segments[drain->count++] = segment;
+	drain->opened++;
 	return facts_begin(drain->writer, segment, drain->folder.path);
 }
 

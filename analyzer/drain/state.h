@@ -22,6 +22,7 @@ struct drain {
 	struct folder folder;
 	struct segment **segments;
 	size_t count;
+	uint64_t opened; /* segments so far, with those that are closed */
 	struct db *db;
 	struct writer *writer;
 	struct join *join;

@@ -39,6 +39,39 @@ with open(sys.argv[1], "w") as file:
 """
 
 
+# Makes an iterator, and two new workers, for each batch, and says how many cores others used.
+BRIEF = """
+import os, time
+import torch
+from torch.utils.data import DataLoader
+
+
+class Data:
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, i):
+        until = time.thread_time() + 0.002
+        while time.thread_time() < until:
+            pass
+        return torch.zeros(4)
+
+
+def used_by_others():
+    with open("/proc/stat") as file:
+        fields = [int(field) for field in file.readline().split()[1:9]]
+    busy = sum(fields) - fields[3] - fields[4]
+    return busy / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
+
+
+begin, used = time.monotonic(), used_by_others()
+while time.monotonic() - begin < 12:
+    next(iter(DataLoader(Data(), 8, num_workers=2)))
+    time.sleep(0.1)
+print((used_by_others() - used) / (time.monotonic() - begin))
+"""
+
+
 class Other:
     """A busy program on the core, and how much of it it got while the training ran."""
 
@@ -142,9 +175,22 @@ def attempt():
     return wrong + [(others, "of", cores)] * (others < ENOUGH * cores)
 
 
+def check_brief():
+    """Workers that live shorter than the drain's pauses are the run's own, and no other program."""
+    database = os.path.join(t.scratch(), "brief.db")
+    done = t.run([t.PYTHON, "-c", BRIEF], env=t.environment(DLPROF_OUT=database, DLPROF_QUIET=1))
+    t.wait_for_drain(database)
+    found = {row["key"]: float(row["value"]) for row in t.rows(database, "SELECT * FROM meta")
+             if row["key"] in ("other_cpu_ns", "other_cpu_of_ns")}
+    others = found.get("other_cpu_ns", 0) / found.get("other_cpu_of_ns", 1)
+    t.say("brief workers: others {:.2f} cores, by the kernel {}".format(others, done.out.strip()))
+    t.check(others < float(done.out) + 2 * TOLERANCE, "own workers are others", others, done.out)
+
+
 def main():
     t.need_torch()
     t.need_shim()
+    check_brief()
     for _ in range(ATTEMPTS):
         wrong = attempt()
         if not wrong or t.failure_count():

@@ -55,11 +55,12 @@ static bool look_at_cores(struct segment *const *segments, size_t count, struct 
 }
 
 int cores_update(struct cores *cores, struct writer *writer, struct segment *const *segments,
-		 size_t count, uint64_t now_ns)
+		 size_t count, uint64_t opened, uint64_t now_ns)
 {
 	const uint64_t pause_ns =
 		within(CORES_LEAST_NS, CORES_MOST_NS, (uint64_t)cores->of_ns / CORES_PART);
-	struct cores now = {.others_ns = cores->others_ns, .of_ns = cores->of_ns};
+	struct cores now = {
+		.who = opened, .others_ns = cores->others_ns, .of_ns = cores->of_ns};
 	int64_t busy_ns, others_ns;
 	int r;
 

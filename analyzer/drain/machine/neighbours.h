@@ -25,7 +25,7 @@
 struct cores {
 	uint64_t looked_ns;
 	bool is_known; /* the run's CPU time was known at looked_ns */
-	uint64_t who;  /* checksum of the processes at looked_ns */
+	uint64_t who;  /* checksum of the processes until looked_ns */
 	int64_t busy_ns;
 	int64_t used_ns;
 	int64_t others_ns; /* core time of others, as far as it could be measured */
@@ -33,9 +33,12 @@ struct cores {
 	int64_t most_ns; /* upper bound of others' core time since the start */
 };
 
-/* Measures if that is due, and writes `other_cpu_ns` and `other_cpu_of_ns` of meta. */
+/*
+ * Measures if that is due, and writes `other_cpu_ns` and `other_cpu_of_ns` of meta. `opened`: number
+ * of segments so far, which also shows processes that came and went between two readings.
+ */
 int cores_update(struct cores *cores, struct writer *writer, struct segment *const *segments,
-		 size_t count, uint64_t now_ns);
+		 size_t count, uint64_t opened, uint64_t now_ns);
 
 #define NEIGHBOURS_GROUPS  12
 #define NEIGHBOURS_WEIGHTS 4 /* number of scheduling weights told apart in the run's own group */

@@ -75,7 +75,7 @@ void step_outline(const struct report *report, struct outline *o)
 		if (report->finding.batch_count && report->series.compute_ns)
 			outline_item(o, "Parts",
 				     "steps are not split: in the thread that takes the batches no "
-				     "backward pass of PyTorch's was seen%s",
+				     "backward pass of PyTorch's was seen within an epoch%s",
 				     report->run.frameworks &&
 						     (strstr(report->run.frameworks, "jax") ||
 						      strstr(report->run.frameworks, "tensorflow"))
