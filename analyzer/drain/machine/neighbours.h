@@ -34,8 +34,8 @@ struct cores {
 };
 
 /*
- * Measures if that is due, and writes `other_cpu_ns` and `other_cpu_of_ns` of meta. `opened`: number
- * of segments so far, which also shows processes that came and went between two readings.
+ * Measures if that is due, and writes `other_cpu_ns` and `other_cpu_of_ns` of meta. `opened`:
+ * number of segments so far, which also shows processes that came and went between two readings.
  */
 int cores_update(struct cores *cores, struct writer *writer, struct segment *const *segments,
 		 size_t count, uint64_t opened, uint64_t now_ns);

@@ -235,9 +235,6 @@ static void add_loaders(const struct report *report, struct outline *o)
 			     UNITS_RATE(supply), evidence_taker(report),
 			     UNITS_RATE(supply * f->rho));
 	}
-	if (series_has_others(&report->series))
-		outline_item(o, "Cores", "other programs took %.2g of the %.3g cores on average",
-			     report->series.other_cores, report->series.cores);
 	facts_outline_processes(report, o);
 	for (size_t i = 0; i < report->loader_count; i++) {
 		const struct loader_info *loader = &report->loaders[i];
