@@ -293,7 +293,7 @@ void consumer_iter_end(struct consumer_wait *wait)
 	sample_ns = thread == thread_self ? thread->parts.sample_ns : 0;
 	if (!leave(wait, end_ns))
 		return;
-	/* If __iter__() has called this __init__(), __iter__()'s wait has the sampling, too. */
+	/* If __iter__() called this __init__(), the wait in __iter__() includes the sampling. */
 	if (thread->parts.is_iter)
 		thread->parts.sample_ns += sample_ns;
 	if (thread->wait_depth)

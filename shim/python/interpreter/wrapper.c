@@ -199,7 +199,7 @@ static bool take_looks(PyObject *self, PyObject *original)
 	return (done || !entries) && py.PyObject_SetAttrString(self, "__wrapped__", original) == 0;
 }
 
-/* Returns true if calls get the object as self. Tries it: pybind11 binds built-in functions. */
+/* Returns true if calls get the object as self: __get__ tells, as pybind11 binds built-in ones. */
 static bool gets_object(PyObject *owner, PyObject *original)
 {
 	OWNED PyObject *kind = py.PyObject_Type(owner), *type = py.PyObject_Type(original);

@@ -169,7 +169,7 @@ void training_patch_compiler(PyObject *module, size_t row)
 	py.PyErr_Clear();
 }
 
-/* Makes the hooks' globals. Until torch.compiler is imported, torch._utils says if it compiles. */
+/* Makes the hooks' globals. Without torch.compiler, torch._utils says if torch compiles. */
 static PyObject *make_names(void)
 {
 	static PyMethodDef begin = {"begin", (py_wrapper)(void (*)(void))on_step,
