@@ -132,5 +132,6 @@ void html_verdict(struct html *html)
 	put_next(html);
 	html_items(html, SCREEN_NO, "quiet");
 	html_items(html, SCREEN_SURE, "quiet");
+	html_items(html, SCREEN_OTHERS, "quiet");
 	html_put(html, "</header>\n\n");
 }

@@ -60,6 +60,7 @@ struct ranks_spread {
 };
 struct ranks_spread ranks_spread(const struct ranks *ranks);
 
+/* Returns the row to look at first: the rank that loads for all, or the one that waited longest. */
 size_t ranks_worst(const struct ranks *ranks);
 
 /* Lists the ranks' indices by rank. Of over RANKS_MOST_ROWS ranks, those to blame come first. */

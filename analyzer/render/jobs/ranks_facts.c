@@ -66,7 +66,7 @@ size_t ranks_worst(const struct ranks *ranks)
 {
 	size_t worst = 0, i;
 
-	for (i = 0; i < ranks->count; i++)
+	for (i = 0; i < ranks->count && !ranks->rows[0].is_dispatched; i++)
 		if (ranks->blames[i].wait_ns > ranks->blames[worst].wait_ns)
 			worst = i;
 	return worst;

@@ -21,6 +21,7 @@
 #define SCREEN_IF      "if"
 #define SCREEN_WAITS   "waits"
 #define SCREEN_SURE    "sure"
+#define SCREEN_OTHERS  "others"
 
 /* Makes the screen and, if `all`, all other chapters. 0 or -ENOMEM; call outline_done() always. */
 int screen_outline(const struct report *report, bool all, struct outline *ret);

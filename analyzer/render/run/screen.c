@@ -370,11 +370,12 @@ static void add_sure(const struct report *report, struct outline *o)
 		code_stuck(&names, report->stuck, report->stuck_count, o);
 		code_names_done(&names);
 	}
+	add_warning(report, o);
+	add_end(report, o);
+	outline_items(o, SCREEN_OTHERS);
 	if (series_has_others(&report->series))
 		outline_item(o, "Others", "other programs took %.2g of the %.3g cores",
 			     report->series.other_cores, report->series.cores);
-	add_warning(report, o);
-	add_end(report, o);
 }
 
 static void add_more(const struct report *report, struct outline *o)

@@ -25,7 +25,8 @@ struct fit {
 	/* Printed besides the first remedy. 0: nothing; 1: the second one; 2: also how to follow
 	 * the second; 3: also the third; 4: also how to follow the third. */
 	int steps;
-	size_t load_rows; /* rows above "Why": the first has a load's parts, the second a step's */
+	/* Rows above "Why": the first has a load's parts, the second a step's. 0: nor "Others". */
+	size_t load_rows;
 	bool has_line;
 };
 #define FIT_BLANKS 4
@@ -217,6 +218,8 @@ static void put_screen(const struct report *report, const struct outline *outlin
 		page_break(page);
 	put_waits(report, outline_find(outline, SCREEN_WAITS), page);
 	put_lines(outline_find(outline, SCREEN_SURE), page);
+	if (fit->load_rows)
+		put_lines(outline_find(outline, SCREEN_OTHERS), page);
 	if (fit->blanks >= 4)
 		page_break(page);
 	put_joined(outline_find(outline, OUTLINE_MORE), page, "    ");
