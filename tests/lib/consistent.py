@@ -65,7 +65,9 @@ def check_advice(found, say):
     rows = {row["id"]: row for row in found["whatif"]}
     names = [advice["id"] for advice in found["advice"]]
     useless = [row["id"] for row in found["not_useful"]]
-    if found["starved"] and (not names or "none" in names):
+    # Two small causes of 5 % of waiting leave nothing to do that would gain 5 %.
+    worth = any(cause["share"] >= 1 - 1 / 1.05 for cause in found["causes"])
+    if found["starved"] and worth and (not names or "none" in names):
         say("it starves, and what to do is", names)
     for advice in found["advice"]:
         row, gain = advice["whatif"], advice["gain"]

@@ -272,6 +272,7 @@ Test(lines, steps_that_wait_for_the_interpreter_or_hold_it)
 	cr_expect_eq(lines.groups[LINE_STEPS].samples, 100, "each sample once");
 	cr_expect_eq(lines.holders[LINE_STEPS].samples, 100);
 	cr_expect_float_eq(lines.holders[LINE_STEPS].lines[0].share, 0.6, 1e-12);
+	cr_expect_eq(lines.holders[LINE_STEPS].lines[0].role, LINE_ROLE_THREAD, "in both cases");
 	lines_done(&lines);
 }
 

@@ -210,7 +210,7 @@ static struct piece piece_of(const struct line_samples *samples, const struct li
 		i++;
 	return (struct piece){.frame = stack->frames[i < end ? i : 0],
 			      .inner = stack->frames[0],
-			      .role = stack->role,
+			      .role = lines_is_sampled(stack) ? stack->role : LINE_ROLE_THREAD,
 			      .is_loop = is_main_wait(stack) && i >= within,
 			      .count = stack->count,
 			      .ns = (double)stack->ns};
