@@ -20,8 +20,9 @@ def chosen():
     return {name: command for name, command in found[:1] + found[len(found) // 2:][:1] + found[-1:]}
 
 
-def check_shares(name, command):
-    process = pythons.start(command, "shares_host.py", str(SECONDS))
+def sample_host(command, host):
+    """The host's thread, its samples, what sampling cost, and what the host says of itself."""
+    process = pythons.start(command, host, str(SECONDS))
     tid = pythons.told(process)["tid"]
     process.stdin.write(b"\n")
     process.stdin.flush()
@@ -29,6 +30,11 @@ def check_shares(name, command):
                                   "-t", tid)
     truth = pythons.told(process)
     pythons.end(process)
+    return tid, samples, end, truth
+
+
+def check_shares(name, command):
+    tid, samples, end, truth = sample_host(command, "shares_host.py")
     where, total = {}, sum(truth.values())
     for found in samples:
         names = [frame[1] for thread in found if thread["tid"] == tid
@@ -68,14 +74,7 @@ def check_reuse(name, command):
 
 def check_lock(name, command):
     """A thread that sleeps shortly waits for the GIL afterwards, if another one holds it long."""
-    process = pythons.start(command, "lock_host.py", str(SECONDS))
-    tid = pythons.told(process)["tid"]
-    process.stdin.write(b"\n")
-    process.stdin.flush()
-    samples, end = pythons.sample(process.pid, "-n", int(SECONDS * 1e6 / EVERY_US), "-i", EVERY_US,
-                                  "-t", tid)
-    truth = pythons.told(process)
-    pythons.end(process)
+    tid, samples, end, truth = sample_host(command, "lock_host.py")
     waited = {}
     for phase in ("wants", "needs_not"):
         seen = [thread["awaits"] for found in samples for thread in found if thread["tid"] == tid

@@ -33,7 +33,7 @@ const char *const advice_names[ADVICE_MAX] = {
 };
 
 /* Bits by which remedies are ordered: `rank` in remedies.def. */
-enum { WASTE = 1 << 0, FIRST = 1 << 1, INSPECT = 1 << 2 };
+enum { WASTE = 1 << 0, FIRST = 1 << 1 };
 
 static const unsigned char ranks[ADVICE_MAX] = {
 #define ADVICE(constant, name, rank, ...) rank,
@@ -492,7 +492,7 @@ static int add_step(const struct remedied *v, enum advice_id id, struct advice_l
 	return r;
 }
 
-/* Adds the remedies of a cause. INSPECT remedies are added only to an empty list. */
+/* Adds the remedies of a cause. ADVICE_INSPECT_x is added only if there is no other advice. */
 static int add_remedies(const struct remedied *v, enum cause cause, struct advice_list *list)
 {
 	int r = 0;
@@ -500,7 +500,7 @@ static int add_remedies(const struct remedied *v, enum cause cause, struct advic
 	for (size_t i = 0; r == 0 && i < REMEDIES && PREFERRED[cause][i] != ADVICE_NONE; i++) {
 		enum advice_id id = PREFERRED[cause][i];
 
-		if (!list->count || !(ranks[id] & INSPECT))
+		if (!list->count || (id != ADVICE_INSPECT_LOADS && id != ADVICE_INSPECT_WAITS))
 			r = add_step(v, id, list);
 	}
 	return r;

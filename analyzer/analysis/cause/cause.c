@@ -391,7 +391,7 @@ static void add_delivery(const struct batch_series *s, const struct finding *f, 
 	double own_ns = ns, least_ns;
 
 	if (cause == CAUSE_WORKER_INTERPRETER && f->rho >= 1) {
-		least_ns = f->rho * f->demand_mean_ns * (double)f->batch_count;
+		least_ns = f->load_mean_ns / series_busy_workers(s) * (double)f->batch_count;
 		own_ns = fmin(ns, fmax(0, time_ns - least_ns));
 		if (d->whatif.gap == WHATIF_GAP_NONE && !isnan(gain))
 			own_ns = fmin(own_ns, time_ns * fmax(0, 1 - 1 / (1 + gain)));

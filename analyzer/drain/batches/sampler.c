@@ -162,7 +162,8 @@ static void take_thread(struct sampler *sampler, struct target *target, uint32_t
 	sample->stack = target->stack = seen_stack(sampler->seen, thread->stack);
 	sample->holder = holder_of(sampler, thread);
 	sample->has_gil = thread->has_gil;
-	sample->awaits_gil = sample->holder != SEEN_NONE && python_awaits_gil(target->python, tid);
+	sample->awaits_gil = role == LINE_ROLE_MAIN && sample->holder != SEEN_NONE &&
+			     python_awaits_gil(target->python, tid);
 	if (sample->stack != SEEN_NONE)
 		booking_add(sampler->booking, sample);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/python/python.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "drain/base/process.h"
 #include "drain/segments/alive.h"
 
 /*
@@ -293,19 +293,12 @@ enum reason python_sample(struct python *python, const uint32_t *tids, size_t co
 bool python_awaits_gil(const struct python *python, uint32_t tid)
 {
 	const uint64_t begin = python->gil + number(python, GIL_HOLDER);
-	char path[64], text[256];
+	char name[32], text[256];
 	uint64_t address;
-	ssize_t length;
 	long call;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32 "/syscall", python->memory.pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	length = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[length > 0 ? length : 0] = '\0';
+	snprintf(name, sizeof(name), "task/%" PRIu32 "/syscall", tid);
+	process_file_read(python->memory.pid, name, text, sizeof(text));
 	return sscanf(text, "%ld %" SCNx64, &call, &address) == 2 && call == SYS_futex &&
 	       address >= begin && address < begin + GIL_BYTES;
 }
