@@ -139,7 +139,7 @@ def check_time(chrome, folder):
     labels = chrome.evaluate("Array.from(document.querySelectorAll('#time .axis text'), e => e.textContent)")
     t.check({"0", "50 ms", "100 ms", "batch", "20"} <= set(labels), "axes", labels)
     t.equal(chrome.evaluate("document.querySelector('#time title').textContent"),
-            "Wait and compute, batch by batch", "a name")
+            "Wait and step, batch by batch", "a name")
     for name, make, drawn in (("steps", pages.steps, ["compute"]), ("gpu", pages.gpu, ["compute", "wait", "busy"])):
         chrome.open(page(folder, "time-" + name, make)[1])
         found = chrome.evaluate("Array.from(document.querySelectorAll('#bars > path'), "

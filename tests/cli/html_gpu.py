@@ -14,7 +14,7 @@ import pages
 
 def read_time(text):
     number, unit = text.split()
-    return float(number) * {"s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1}[unit]
+    return float(number) * {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}[unit]
 
 
 def check_gpu(folder):

@@ -17,6 +17,16 @@ SENTENCE = re.compile(r"(the GPU is idle )?(< )?[\d.]+ % of the time(, waiting f
                       r" is spent waiting for data)")
 
 
+NUMBER = re.compile(r"\d[\d,.]*(?: %| [num]?s\b|x\b)")
+
+
+def check_numbers(name, path, page):
+    """The page has each share, time and factor of the text report, in the same words."""
+    text = re.sub(r"▁ under 5 %.*? waiting", "", re.sub(r"\s+", " ", t.report("-v", path).out))
+    shown = set(NUMBER.findall(html_file.words_of(page.all("main")[0])))
+    t.equal(sorted(set(NUMBER.findall(text)) - shown), [], name, "numbers that only the text has")
+
+
 def check_kinds(folder):
     for name, (make, expected) in pages.RUNS.items():
         path = make(os.path.join(folder, name + ".db"))
@@ -33,6 +43,7 @@ def check_kinds(folder):
         plain = re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]*>", "", raw)))
         t.check(not said or said.group(0) in plain, name, said)
         t.check(len(raw) < 300000, name, "has", len(raw), "bytes")
+        check_numbers(name, path, page)
 
 
 def check_content(folder):

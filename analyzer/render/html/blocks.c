@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blocks.c - writes the outline's blocks as tables of the page. */
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include "render/html/put.h"
 
-/* Finds the unit "us" in a text, for which the page writes the Greek letter. */
-static const char *find_unit(const char *text)
-{
-	const char *at = text;
-
-	while ((at = strstr(at, " us"))) {
-		if (at > text && isdigit((unsigned char)at[-1]) && !isalpha((unsigned char)at[3]))
-			return at;
-		at++;
-	}
-	return NULL;
-}
-
 static void put_cell(struct html *html, const char *sign, const char *text, bool is_number)
 {
-	const char *unit;
-
 	html_put(html, is_number ? "<td class=\"n\">" : "<td>");
 	if (sign)
 		html_put(html, "<span aria-hidden=\"true\">%s</span> ", sign);
-	for (; (unit = find_unit(text)); text = unit + 3) {
-		html_say(html, "%.*s", (int)(unit - text), text);
-		html_put(html, " µs");
-	}
 	html_text(html, text);
 	html_put(html, "</td>");
 }

@@ -91,7 +91,7 @@ static const char *time_unit(double high_ns, double *ret_ns)
 	static const struct {
 		double ns;
 		const char *name;
-	} units[] = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
+	} units[] = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
 	size_t i = 0;
 
 	while (i + 1 < ARRAY_COUNT(units) && high_ns < units[i].ns * 2)

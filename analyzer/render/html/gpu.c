@@ -127,7 +127,6 @@ static void put_numbers(struct html *html)
 	size_t count = html->input->gpu_bar_count, each = html->input->gpu_bar_each, i;
 	size_t batches = html->report->series.count;
 	size_t skip = (count + TABLE_ROWS - 1) / TABLE_ROWS;
-	char time[UNITS_MAX];
 
 	html_numbers(html, skip > 1 ? "Some of the bars" : "", headings);
 	for (i = 0; i < count; i += skip) {
@@ -139,7 +138,7 @@ static void put_numbers(struct html *html)
 				    : k == -1 ? bars[i].busy_ns
 					      : bars[i].gap_ns[k];
 
-			html_number(html, "%s", isnan(ns) ? "–" : html_time(time, ns));
+			html_number(html, "%s", isnan(ns) ? "–" : UNITS_TIME(ns));
 		}
 		html_put(html, "</tr>\n");
 	}

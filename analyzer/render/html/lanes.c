@@ -97,7 +97,7 @@ static void put_bar(struct lanes *lanes, const char *class, double top, double h
 		 "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.0f\">"
 		 "<title>batch %" PRId64 ": %s %s</title></rect>",
 		 class, x, top, fmax(width - 0.5, 0.4), height, number, words,
-		 HTML_TIME((double)ns));
+		 UNITS_TIME((double)ns));
 	/* Numbers are not written in waits, which are hatched. */
 	if (number >= 0 && height > 10 && *class != 'w' &&
 	    width > LABEL_WIDTH + 7 * (number > 99) + 7 * (number > 999))
@@ -116,7 +116,7 @@ static void put_batch(struct lanes *lanes, const struct batch_record *b)
 		if (is_known(b->compute_ns))
 			put_bar(lanes, "compute", f->top, LANE - 6,
 				clamp_add(b->begin_ns, b->wait_ns), b->compute_ns, b->batch,
-				"computed for");
+				"its step took");
 	}
 	if (!is_known(b->load_begin_ns) || !is_known(b->load_ns) || b->worker_id < 0 ||
 	    b->worker_id >= lanes->lane_count)
@@ -171,7 +171,7 @@ static void put_rows(struct html *html, const struct html_window *window)
 {
 	html_numbers(html, "",
 		     (const char *const[]){"#Epoch", "#Batch", "#Worker", "#Load", "#Wait",
-					   "#Compute", NULL});
+					   "#Step", NULL});
 	for (size_t i = 0; i < window->row_count && i < window->count; i++) {
 		const struct batch_record *b = &window->rows[i];
 		const int64_t times[] = {b->load_ns, b->wait_ns, b->compute_ns};
@@ -185,7 +185,7 @@ static void put_rows(struct html *html, const struct html_window *window)
 			html_number(html, "–");
 		for (size_t k = 0; k < 3; k++)
 			html_number(html, "%s",
-				    is_known(times[k]) ? HTML_TIME((double)times[k]) : "–");
+				    is_known(times[k]) ? UNITS_TIME((double)times[k]) : "–");
 		html_put(html, "</tr>\n");
 	}
 	html_numbers_end(html);
@@ -255,7 +255,7 @@ void html_lanes(struct html *html)
 	static const struct figure_key keys[] = {{"load", "loading"},
 						 {"queue", "ready, not yet taken"},
 						 {"wait", "the training waits"},
-						 {"compute", "it computes"},
+						 {"compute", "its step"},
 						 {0}};
 	int32_t workers = html->report->series.workers;
 

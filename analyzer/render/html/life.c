@@ -55,7 +55,7 @@ static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 		ret[n++] = (struct stage){"copy to the GPU", "copy",
 					  query_known(html->input->device.h2d_ns), ""};
 	if (report->series.compute_ns)
-		ret[n++] = (struct stage){"compute", "compute",
+		ret[n++] = (struct stage){"step", "compute",
 					  report->finding.compute_all_ns / batches, ""};
 	if (html->input->device.gpu_busy_ns != UNKNOWN)
 		ret[n++] = (struct stage){"of it GPU busy", "busy",
@@ -112,7 +112,7 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 	figure_begin(
 		html, &f, "plot", (double)count * ROW, "The life of a batch",
 		"Means of all batches: each stage begins where the one before it ends, %s in all.",
-		HTML_TIME(all_ns));
+		UNITS_TIME(all_ns));
 	f.left = LEFT;
 	f.right = RIGHT;
 	f.x_high = all_ns > 0 ? all_ns : 1;
@@ -134,7 +134,7 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 				 "text-anchor=\"end\">%s</text>\n",
 				 stage->class, figure_x(&f, from_ns), y + 5,
 				 fmax(1, figure_x(&f, from_ns + ns) - figure_x(&f, from_ns)),
-				 ROW - 9, FIGURE_RIGHT, y + 18, HTML_TIME(stage->ns));
+				 ROW - 9, FIGURE_RIGHT, y + 18, UNITS_TIME(stage->ns));
 		else
 			html_put(html, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", LEFT + 8.0,
 				 y + 18, *stage->note ? stage->note : "not observed");

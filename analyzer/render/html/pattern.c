@@ -199,9 +199,9 @@ static void put_phase_figure(struct html *html, const struct phases *phases, siz
 
 	html_put(html, "<figure id=\"residue\">\n");
 	figure_begin(
-		html, &f, "plot", PHASE_HEIGHT, "Waits by place in the period",
-		"The %s of each batch over its number modulo %zu; a dot is a batch, a line the "
-		"mean of the place.",
+		html, &f, "plot", PHASE_HEIGHT, "Batches by their place",
+		"The %s of each batch over its number modulo %zu, its place; a dot is a batch, a "
+		"line the mean of the place.",
 		what, modulus);
 	f.x_low = -0.5;
 	f.x_high = (double)modulus - 0.5;
@@ -237,19 +237,20 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 	put_phase_figure(html, phases, modulus, what);
 	figure_keys(html, keys);
 	html_put(html, "<figcaption>");
-	html_say(html, "The %s of a batch over its number in the epoch, modulo %zu%s.%s%s", what,
-		 modulus, rhythm->period->batches ? " (the period)" : " (the workers)",
+	html_say(html,
+		 "The %s of a batch over its place: its number in the epoch, modulo %zu%s.%s%s",
+		 what, modulus, rhythm->period->batches ? " (the period)" : " (the workers)",
 		 by_worker ? " In order, each place is one worker." : "",
 		 phases->count > MOST_DOTS ? " The dots are an even sample, the longest among them."
 					   : "");
 	html_put(html, "</figcaption>\n</figure>\n");
 	html_numbers(html, "",
-		     (const char *const[]){"#Batch modulo the period", "#Batches", "#Mean", NULL});
+		     (const char *const[]){"#Place", "#Batches", "#Mean", NULL});
 	for (size_t i = 0; i < modulus; i++) {
 		html_put(html, "<tr>");
 		html_number(html, "%zu", i);
 		html_number(html, "%zu", phases->counts[i]);
-		html_number(html, "%s", HTML_TIME(phases->mean_ns[i]));
+		html_number(html, "%s", UNITS_TIME(phases->mean_ns[i]));
 		html_put(html, "</tr>\n");
 	}
 	html_numbers_end(html);

@@ -61,18 +61,6 @@ const char *html_tone(enum page_color tone)
 	return classes[tone];
 }
 
-const char *html_time(char *buffer, double ns)
-{
-	char plain[UNITS_MAX], *unit;
-
-	units_time(plain, ns);
-	unit = strstr(plain, " us");
-	if (unit)
-		*unit = '\0';
-	snprintf(buffer, UNITS_MAX, "%.*s%s", UNITS_MAX - 8, plain, unit ? " µs" : "");
-	return buffer;
-}
-
 void html_section(struct html *html, const char *id, const char *title)
 {
 	html_put(html, "<section id=\"%s\" aria-labelledby=\"%s-h\">\n<h2 id=\"%s-h\">%s</h2>\n",

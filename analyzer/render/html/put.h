@@ -41,10 +41,6 @@ const char *html_tone(enum page_color tone);
 #define html_path(html, path)                                                                      \
 	(html_put(html, "<code>"), html_text(html, path), html_put(html, "</code>"))
 
-/* Like units_time(), but microseconds have the Greek letter. */
-const char *html_time(char *buffer, double ns);
-#define HTML_TIME(ns) html_time(UNITS_BUFFER, ns)
-
 void html_section(struct html *html, const char *id, const char *title);
 void html_section_end(struct html *html);
 

@@ -76,10 +76,9 @@ static int find_scale(const struct ranks *ranks, const size_t *order, size_t sho
 static int put_pictures(struct html *html, const struct ranks *ranks, const size_t *order)
 {
 	size_t shown = ranks->count < RANKS_MOST_ROWS ? ranks->count : RANKS_MOST_ROWS, i;
-	const struct figure_key keys[] = {{"compute", "compute: the rest of the step"},
+	const struct figure_key keys[] = {{"compute", "step"},
 					  {"wait", "waiting for data"},
 					  {NULL, NULL}};
-	char time[UNITS_MAX];
 	struct figure f;
 	double high_ns;
 	int r = find_scale(ranks, order, shown, &high_ns);
@@ -88,9 +87,9 @@ static int put_pictures(struct html *html, const struct ranks *ranks, const size
 		return r;
 	html_section(html, "steps", "Step by step");
 	html_put(html, "<figure>\n");
-	figure_begin(html, &f, "plot", (double)(shown * ROW), "Wait and compute of each rank",
+	figure_begin(html, &f, "plot", (double)(shown * ROW), "Wait and step of each rank",
 		     "A row for each of %zu ranks, its batches from left to right. The lower part "
-		     "of a bar is compute, the upper part the wait before it; at the right, the "
+		     "of a bar is the step, the upper part the wait before it; at the right, the "
 		     "rank's share of time spent waiting for data.",
 		     shown);
 	f.left = LEFT;
@@ -110,10 +109,10 @@ static int put_pictures(struct html *html, const struct ranks *ranks, const size
 	figure_keys(html, keys);
 	html_put(html, "<figcaption>");
 	html_say(html,
-		 "Time a step took%s, to one scale: a full row is %s. At the right: the "
-		 "rank's stall. %s",
+		 "Time of a batch, its wait and its step%s, to one scale: a full row is %s. At the "
+		 "right: the rank's stall. %s",
 		 shown < ranks->count ? " in the ranks that are to blame for most" : "",
-		 html_time(time, high_ns), FIGURE_SCALE_WORDS);
+		 UNITS_TIME(high_ns), FIGURE_SCALE_WORDS);
 	html_put(html, "</figcaption>\n</figure>\n");
 	html_section_end(html);
 	return 0;

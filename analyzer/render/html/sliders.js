@@ -31,7 +31,7 @@ function make(parent, className, text) {
 
 /* Returns a time with three digits and a unit. */
 function showTime(ns) {
-	const units = [["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3]];
+	const units = [["s", 1e9], ["ms", 1e6], ["us", 1e3]];
 	const [name, size] = units.find(([, least]) => ns >= least) || units[2];
 
 	return Number((ns / size).toPrecision(3)) + " " + name;

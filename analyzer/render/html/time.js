@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * time.js - draws wait and compute over time from data.bars. To look closer, drag over a part of
+ * time.js - draws waits and steps over time from data.bars. To look closer, drag over a part of
  * the figure, or use the keys + - and arrows while it has the focus. Text below it describes the
  * bar under the pointer.
  */
@@ -10,7 +10,7 @@ const RIGHT = 708;
 const TOP = 12;
 const BOTTOM = 202;
 const MOST_BARS = 318;
-const TIME_UNITS = [["h", 3600e9], ["min", 60e9], ["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3]];
+const TIME_UNITS = [["h", 3600e9], ["min", 60e9], ["s", 1e9], ["ms", 1e6], ["us", 1e3]];
 
 function draw(name, attributes, ...inside) {
 	/* SVG's namespace is an address. The page contains none, so take it from an <svg>. */
@@ -186,9 +186,9 @@ function startTime(all, count, series) {
 			if (bar.busy >= 0)
 				paths.busy += `M${at} ${y(bar.busy)}H${right.toFixed(1)}`;
 		}
-		svg.replaceChildren(draw("title", {id: "time-t"}, "Wait and compute, batch by batch"),
+		svg.replaceChildren(draw("title", {id: "time-t"}, "Wait and step, batch by batch"),
 				    draw("desc", {id: "time-d"}, `Batches ${from} to ${to - 1} from left to ` +
-					 "right. The lower part of a bar is compute, the upper part the wait " +
+					 "right. The lower part of a bar is the step, the upper part the wait " +
 					 "before it."));
 		plot.replaceChildren(...Object.entries(paths).filter(([, d]) => d).map(
 			([name, d]) => draw("path", {class: name, d: d})));
@@ -251,7 +251,7 @@ function startTime(all, count, series) {
 			say.textContent = (bar.end - bar.begin > 1 ?
 				`Batches ${bar.begin} to ${bar.end - 1}, mean: ` :
 				`Batch ${bar.begin}: `) +
-				`wait ${showTime(bar.wait)}, compute ${showTime(bar.compute)}`;
+				`wait ${showTime(bar.wait)}, step ${showTime(bar.compute)}`;
 	});
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline.c - shows wait and compute over the run: a table, and a figure that time.js draws. */
+/* timeline.c - shows waits and steps over the run: a table, and a figure that time.js draws. */
 #include "analysis/account/series.h"
 #include "render/html/put.h"
 
@@ -7,8 +7,8 @@
 
 static void put_numbers(struct html *html, const struct batch_series *s)
 {
-	static const char *const headings[] = {"Batches",   "#Mean wait",    "#Mean compute",
-					       "#GPU busy", "#Longest step", NULL};
+	static const char *const headings[] = {"Batches",   "#Mean wait",    "#Mean step",
+					       "#GPU busy", "#Longest batch", NULL};
 	size_t rows = s->count < TABLE_ROWS ? s->count : TABLE_ROWS, i;
 
 	html_numbers(html, "", headings);
@@ -17,10 +17,10 @@ static void put_numbers(struct html *html, const struct batch_series *s)
 
 		html_put(html, "<tr>");
 		html_cell(html, "%zu to %zu", bar.begin, bar.end - 1);
-		html_number(html, "%s", HTML_TIME(bar.wait_ns));
-		html_number(html, "%s", HTML_TIME(bar.compute_ns));
-		html_number(html, "%s", s->gpu_busy_ns ? HTML_TIME(bar.busy_ns) : "–");
-		html_number(html, "%s", HTML_TIME(bar.most_ns));
+		html_number(html, "%s", UNITS_TIME(bar.wait_ns));
+		html_number(html, "%s", UNITS_TIME(bar.compute_ns));
+		html_number(html, "%s", s->gpu_busy_ns ? UNITS_TIME(bar.busy_ns) : "–");
+		html_number(html, "%s", UNITS_TIME(bar.most_ns));
 		html_put(html, "</tr>\n");
 	}
 	html_numbers_end(html);
@@ -32,9 +32,9 @@ static void put_figure(struct html *html)
 	const bool single = s->count <= HTML_TIME_BARS;
 	const struct figure_key all_keys[] = {
 		{"compute",
-		 s->compute_ns ? "compute: the rest of the step" : "a step, waiting included"},
+		 s->compute_ns ? "step" : "step, waiting included"},
 		{"wait", "waiting for data"},
-		{"most", "up to the longest step of the bar"},
+		{"most", "up to the longest batch of the bar"},
 		{"busy", "the GPU was busy for"},
 	};
 	const bool wanted[] = {true, s->wait_ns != NULL, !single, s->gpu_busy_ns != NULL};
@@ -51,7 +51,7 @@ static void put_figure(struct html *html)
 	html_put(html, "<figure id=\"time\">\n");
 	figure_keys(html, keys);
 	html_put(html, "<figcaption>");
-	html_say(html, "Time a step took, %s. %s", words, FIGURE_SCALE_WORDS);
+	html_say(html, "Time of a batch, its wait and its step; %s. %s", words, FIGURE_SCALE_WORDS);
 	html_put(html, "<noscript> This figure is drawn with JavaScript; its numbers are below."
 		       "</noscript></figcaption>\n</figure>\n");
 }

@@ -72,8 +72,10 @@ void html_items(struct html *html, const char *chapter, const char *class)
 
 		html_put(html, "<p class=\"%s\">",
 			 row->tone == PAGE_PLAIN ? class : html_tone(row->tone));
+		/* "No." would be read as "number". */
 		if (*row->cells[0])
-			html_put(html, "<b>%s.</b> ", row->cells[0]);
+			html_put(html, "<b>%s.</b> ",
+				 strcmp(chapter, SCREEN_NO) ? row->cells[0] : "No help");
 		for (size_t cell = 1; cell < row->count; cell++)
 			html_say(html, "%s%s", cell > 1 ? ", " : "", row->cells[cell]);
 		html_put(html, "</p>\n");
