@@ -83,6 +83,7 @@ def check_names(folder):
     for name, make in line_runs.RUNS.items():
         path = make(os.path.join(folder, "named.db"))
         t.equal(line_of(forms.run(path)), NAMES[name], name)
+        t.check(forms.run(path).count(", takes ") <= 1, name, "names a line twice", forms.run(path))
         for form in ("--markdown", "html"):
             text = forms.run(path, form)
             text = forms.words_of(text) if form == "html" else \

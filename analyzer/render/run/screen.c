@@ -211,6 +211,7 @@ static void add_load(const struct report *report, struct outline *o)
 {
 	const struct line_lead *steps = &report->lines.groups[LINE_STEPS];
 	const struct finding *f = &report->finding;
+	struct line_named named;
 	char text[512] = "";
 
 	outline_items(o, SCREEN_LOAD);
@@ -228,7 +229,9 @@ static void add_load(const struct report *report, struct outline *o)
 			     UNITS_TIME(f->compute_all_ns / (double)f->batch_count), text);
 	text[0] = '\0';
 	if (f->stall_ratio < STALL_HIGH && f->demand_mean_ns > 0 && steps->count &&
-	    steps->lines[0].share <= LINE_IS_STEP && report->diagnosis.cause != CAUSE_STEP_LINE &&
+	    steps->lines[0].share <= LINE_IS_STEP &&
+	    !(lines_name(&report->lines, f, &report->diagnosis, &named) &&
+	      named.group == LINE_STEPS) &&
 	    code_add_lead(report, LINE_STEPS, text, sizeof(text)))
 		outline_item(o, report->step.is_split ? "In it" : "Step", "%s: %s",
 			     UNITS_TIME(f->demand_mean_ns), text);
