@@ -131,11 +131,11 @@ static void add_calls(const struct report *report, char *text, size_t size, int6
 			 report->facts.faults > 0 ? "a mapped file was read by page faults"
 						  : "no data file was touched");
 	else if (bytes == UNKNOWN)
-		snprintf(text, size, "%.1f calls", report_load_mean(report, count));
+		snprintf(text, size, "%s calls", UNITS_RATE(report_load_mean(report, count)));
 	else
-		snprintf(text, size, "%s in %.1f calls",
+		snprintf(text, size, "%s in %s calls",
 			 UNITS_BYTES(report_load_mean(report, bytes)),
-			 report_load_mean(report, count));
+			 UNITS_RATE(report_load_mean(report, count)));
 }
 
 static void add_load(const struct report *report, struct outline *o)
@@ -143,13 +143,18 @@ static void add_load(const struct report *report, struct outline *o)
 	const struct load_totals *totals = &report->totals;
 	bool decode_seen = totals->decode_ns != UNKNOWN;
 	double load_ns;
-	char text[128];
+	char text[128] = "";
 
 	outline_table(o, "life", OUTLINE_PARTS);
 	if (totals->load_count == UNKNOWN || totals->load_count < 1)
 		return;
 	load_ns = report_load_mean(report, totals->load_ns);
-	outline_title(o, "One load takes %s on average%s (shares of it)", UNITS_TIME(load_ns),
+	/* The screen's row "Load" is of steady batches. */
+	if (strcmp(UNITS_TIME(load_ns), UNITS_TIME(report->finding.load_mean_ns)) != 0)
+		snprintf(text, sizeof(text), ", %s in steady batches",
+			 UNITS_TIME(report->finding.load_mean_ns));
+	outline_title(o, "One load takes %s on average%s%s (shares of it)", UNITS_TIME(load_ns),
+		      report->finding.load_mean_ns > 0 ? text : "",
 		      report->series.workers == 0  ? ", in the main process"
 		      : report->series.workers > 0 ? ", in a worker"
 						   : "");

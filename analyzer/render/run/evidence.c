@@ -70,6 +70,8 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
 	const struct finding *f = &report->finding;
+	/* Both times are measured one after the other, so their quotient may be above 1. */
+	const char *cpu_words = d->cpu_share > 1 ? "all" : UNITS_SHARE(d->cpu_share);
 
 	if (d->shift.at)
 		page_append(text, size, " From about batch %zu on loads take %s, before %s.",
@@ -87,9 +89,9 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 		page_append(text, size,
 			    " With programs that they start they use %s of what others leave of "
 			    "%.3g cores.",
-			    UNITS_SHARE(d->cpu_share), report->series.cores);
+			    cpu_words, report->series.cores);
 	else if (d->cause == CAUSE_CPU_CONTENTION)
-		page_append(text, size, " They use %s of %s%.3g core%s.", UNITS_SHARE(d->cpu_share),
+		page_append(text, size, " They use %s of %s%.3g core%s.", cpu_words,
 			    series_has_others(&report->series) ? "what others leave of " : "",
 			    report->series.cores, report->series.cores == 1 ? "" : "s");
 	else if (f->eta < ETA_SERIOUS &&

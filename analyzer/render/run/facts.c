@@ -110,7 +110,7 @@ void facts_outline_processes(const struct report *report, struct outline *o)
 
 	if (facts->runnable_threads >= 0 && facts->cores_allowed > 0)
 		outline_item(o, "At once",
-			     "%.3g threads of %s ran or had no core; it may use %.0f core%s",
+			     "%.1f threads of %s ran or had no core; it may use %.0f core%s",
 			     facts->runnable_threads, in_main ? "the training" : "a worker",
 			     facts->cores_allowed, facts->cores_allowed == 1 ? "" : "s");
 	add_memory(facts, in_main ? "the training's" : "a worker's", o);
