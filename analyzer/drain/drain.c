@@ -431,7 +431,7 @@ int drain_run(const char *segment_dir, const char *database)
 }
 
 /* Does two rounds, as a batch is complete in the second; a third one for threads that end late. */
-static int settle(struct drain *drain, struct recovered *ret)
+static int store_rest(struct drain *drain, struct recovered *ret)
 {
 	int r = do_round(drain, false);
 
@@ -454,12 +454,12 @@ int drain_take_over(struct folder *folder, const char *database, struct recovere
 
 	hidden_begin();
 	home_init(&drain.home, database, folder->path);
-	r = settle(&drain, ret);
+	r = store_rest(&drain, ret);
 	close_store(&drain);
 	if (r < 0) { /* the database may have to be moved to the folder */
 		home_failed(&drain.home, r);
 		folder_forget(&drain.folder);
-		r = settle(&drain, ret);
+		r = store_rest(&drain, ret);
 		close_store(&drain);
 	}
 	ret->kept = drain.home.is_local ? drain.home.error : 0;

@@ -89,7 +89,7 @@ static bool is_key(const void *object)
 	return object && key_of(object) >> NUMBER_BITS == (uint64_t)(uintptr_t)object;
 }
 
-static inline uint16_t find_object(const void *object)
+uint16_t stage_of(const void *object)
 {
 	_Atomic uint64_t *bucket = bucket_of(object);
 	const uint64_t key = key_of(object);
@@ -103,11 +103,6 @@ static inline uint16_t find_object(const void *object)
 			return (uint16_t)entry;
 	}
 	return STAGE_NONE;
-}
-
-uint16_t stage_of(const void *object)
-{
-	return find_object(object);
 }
 
 void stage_forget(const void *object)
@@ -416,7 +411,7 @@ uint16_t stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t addr
 /* Returns the sums of the object's stage; NULL: the call is due to be timed, or a rare case. */
 static inline struct stage_sums *find_untimed(const void *object, uint32_t *ret_number)
 {
-	const uint32_t number = *ret_number = find_object(object);
+	const uint32_t number = *ret_number = stage_of(object);
 	struct stage_sums *sums;
 
 	if (!stage_is_named(number) || unlikely(stage_self.life != thread_life))
@@ -643,7 +638,7 @@ static bool record(uint64_t now_ns)
 {
 	struct thread *thread = thread_get();
 
-	if (!thread || !thread_has_room_for(thread, 2 * stage_total))
+	if (!thread || !thread_has_room(thread, 2 * stage_total))
 		return false;
 	for (uint16_t i = 1; i <= stage_total; i++)
 		record_sum(thread, i, now_ns);

@@ -28,7 +28,7 @@ void outbox_push(const struct dlprof_event *event)
 		own.dropped++;
 		return;
 	}
-	for (int i = 0; !thread_has_room(thread); i++) {
+	for (int i = 0; !thread_has_room(thread, 1); i++) {
 		if (own.no_room || i == ROOM_TRIES) {
 			own.no_room = true;
 			if (event->kind == DLPROF_EVENT_GPU_COPIES)

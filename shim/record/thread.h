@@ -359,18 +359,13 @@ static inline struct thread *thread_get(void)
 }
 
 /* Returns true if the ring has room for `count` records, which a full disk may still prevent. */
-static inline bool thread_has_room_for(const struct thread *thread, uint32_t count)
+static inline bool thread_has_room(const struct thread *thread, uint32_t count)
 {
 	const struct dlprof_slot *slot = thread->slot;
 
 	return atomic_load_explicit(&slot->head, memory_order_relaxed) -
 		       atomic_load_explicit(&slot->tail, memory_order_acquire) + count <=
 	       DLPROF_RING_CAPACITY;
-}
-
-static inline bool thread_has_room(const struct thread *thread)
-{
-	return thread_has_room_for(thread, 1);
 }
 
 /* Writes a record into the ring. If there is no room, the record is counted as lost. */

@@ -248,8 +248,8 @@ BUDGETS = {
     "include": 1460, "shim": 27750, "shim/python": 7298, "shim/cuda": 3761, "shim/record": 4356,
     "analyzer/drain": 12688, "analyzer/store": 8117, "analyzer/analysis": 17676,
     "analyzer/analysis/predict": 3422, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
-    "analyzer/analysis/gpu": 1131, "analyzer/render": 13802, "analyzer/render/html": 3114,
-    "analyzer/render/jobs": 936, "analyzer/render/gate": 858, "analyzer/report": 7251,
+    "analyzer/analysis/gpu": 1131, "analyzer/render": 13777, "analyzer/render/html": 3079,
+    "analyzer/render/jobs": 936, "analyzer/render/gate": 858, "analyzer/report": 7261,
     "analyzer/launch": 4475, "analyzer/launch/doctor": 1070,
 }
 

@@ -111,16 +111,16 @@ Test(query, loaders_the_longest_first)
 	cr_expect(loaders[1].pid == 7 && loaders[1].tid == 9, "the thread of the first epoch");
 	cr_expect(loaders[1].nested && !loaders[0].nested);
 	free(loaders);
-	cr_assert_eq(steps_list_loaders(db, &loaders, &count), 0);
+	cr_assert_eq(query_rank_loaders(db, &loaders, &count), 0);
 	cr_expect_eq(count, 3);
 	free(loaders);
 	run_sql("DELETE FROM t_batch WHERE loader_id > 1");
-	cr_assert_eq(steps_list_loaders(db, &loaders, &count), 0);
+	cr_assert_eq(query_rank_loaders(db, &loaders, &count), 0);
 	cr_assert_eq(count, 1);
 	cr_expect_eq(loaders[0].loader_id, 1);
 	free(loaders);
 	run_sql("DELETE FROM t_batch");
-	cr_assert_eq(steps_list_loaders(db, &loaders, &count), 0);
+	cr_assert_eq(query_rank_loaders(db, &loaders, &count), 0);
 	cr_expect_eq(count, 0);
 }
 
@@ -258,7 +258,7 @@ Test(query, when_epochs_began_to_deliver)
 	run_sql("INSERT INTO t_epoch (loader_id, epoch, begin_ns, setup_ns) VALUES (1, 0, 100, 7),"
 		" (1, 1, 200, NULL), (1, 2, NULL, 5), (1, 3, 400, -9),"
 		" (1, 4, 9223372036854775000, 1), (2, 0, 1, 1)");
-	cr_assert_eq(steps_read_epochs(db, 1, 1000, &epochs, &count), 0);
+	cr_assert_eq(query_rank_epochs(db, 1, 1000, &epochs, &count), 0);
 	cr_assert_eq(count, 3);
 	cr_expect(epochs[0].epoch == 0 && epochs[0].begin_ns == 1107);
 	cr_expect(epochs[1].epoch == 1 && epochs[1].begin_ns == 1200);

@@ -61,7 +61,7 @@ static int put_page(struct html *html)
 	int r;
 
 	html_head(html, true, html->report->name);
-	html_verdict(html);
+	html_header(html);
 	html_timeline(html);
 	html_gpu(html);
 	r = html_pattern(html);

@@ -108,7 +108,7 @@ void html_heading(struct html *html, enum stall_verdict verdict);
 void html_run(struct html *html, const char *command);
 void html_answer(struct html *html, enum stall_verdict verdict, const char *range);
 
-void html_verdict(struct html *html);
+void html_header(struct html *html);
 void html_timeline(struct html *html);
 void html_gpu(struct html *html);
 int html_pattern(struct html *html);

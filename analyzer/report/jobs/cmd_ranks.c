@@ -38,7 +38,7 @@ static int judge(const struct options *options, struct db *db, const struct rank
 	};
 	struct loader_info *loaders;
 	size_t i = 0;
-	int r = steps_list_loaders(db, &loaders, &query.loader_count);
+	int r = query_rank_loaders(db, &loaders, &query.loader_count);
 
 	if (r < 0)
 		return r;
@@ -103,7 +103,7 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	if (r == 0 && row->finding.by_gpu)
 		r = read_collectives(options, db, loader_id, row);
 	if (r == 0 && offset_ns != UNKNOWN)
-		r = steps_read_epochs(db, loader_id, offset_ns, &epochs, &epoch_count);
+		r = query_rank_epochs(db, loader_id, offset_ns, &epochs, &epoch_count);
 	if (r == 0 && options->verb == VERB_HTML)
 		r = bars_of(&series, HTML_RANK_BARS, &row->bars, &row->bar_count);
 	if (r == 0)

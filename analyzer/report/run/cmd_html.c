@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/predict/take.h"
-#include "drain/database/home.h"
 #include "render/html/html.h"
 #include "report/run/judge.h"
-#include "store/database/db_open.h"
 
 #define MOST_MEANS 100000
 
@@ -35,8 +33,9 @@ static int read_window(struct db *db, const struct batch_filter *judged, struct 
 	return batch_each(db, &filter, add_row, window);
 }
 
-static int read_input(struct db *db, const struct report *report, struct html_input *ret)
+static int read_input(struct db *db, const struct report *report, void *context)
 {
+	struct html_input *ret = context;
 	int r = gpu_means_read(db, report->filter.loader_id, MOST_MEANS, &ret->device);
 
 	if (r == 0 && report->gpu_sums.batch_count > 0 && report->series.count) {
@@ -57,28 +56,19 @@ static int put(const struct options *options, const void *what, const struct pag
 	return html_write(what, page->out);
 }
 
-static int show(const struct options *options, const struct report *report)
+static int show(const struct options *options, struct html_input *input)
 {
-	struct html_input input = {.report = report};
+	const struct report *report = input->report;
 	struct trace trace = {0};
 	struct grid grid = {.points = NULL};
-	struct db *db;
 	int r, status;
 
-	r = home_open_read(options->run, &db);
-	if (r < 0)
-		return cmd_fail_read(options, r);
-	r = read_input(db, report, &input);
-	db_close(db);
-	if (r == 0)
-		r = take_trace(&report->series, &report->finding, &trace);
+	r = take_trace(&report->series, &report->finding, &trace);
 	if (r == 0)
 		r = grid_predict(&report->diagnosis.whatif, &trace, &grid);
-	input.grid = &grid;
+	input->grid = &grid;
 	status = r < 0 ? cmd_fail_read(options, r)
-		       : cmd_show(options, put, &input, judge_status(report));
-	for (size_t i = 0; i < input.window_count; i++)
-		free(input.windows[i].rows);
+		       : cmd_show(options, put, input, judge_status(report));
 	grid_done(&grid);
 	trace_done(&trace);
 	return status;
@@ -87,10 +77,13 @@ static int show(const struct options *options, const struct report *report)
 int cmd_html(const struct options *options)
 {
 	struct report report;
-	int status = judge_run(options, options->run, true, &report);
+	struct html_input input = {.report = &report};
+	int status = judge_and_read(options, options->run, true, &report, read_input, &input);
 
 	if (!status)
-		status = show(options, &report);
+		status = show(options, &input);
+	for (size_t i = 0; i < input.window_count; i++)
+		free(input.windows[i].rows);
 	judge_done(&report);
 	return status;
 }

@@ -249,7 +249,8 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 	}
 }
 
-int judge_run(const struct options *options, const char *path, bool advises, struct report *ret)
+int judge_and_read(const struct options *options, const char *path, bool advises,
+		   struct report *ret, judge_more *more, void *context)
 {
 	struct options one = *options;
 	struct recovered recovered;
@@ -264,8 +265,18 @@ int judge_run(const struct options *options, const char *path, bool advises, str
 		return status;
 	ret->missing_count = recovered.missing_count;
 	status = collect(&one, db, advises, ret);
+	if (!status && more) {
+		int r = more(db, ret, context);
+
+		status = r < 0 ? cmd_fail_read(&one, r) : 0;
+	}
 	db_close(db);
 	return status;
+}
+
+int judge_run(const struct options *options, const char *path, bool advises, struct report *ret)
+{
+	return judge_and_read(options, path, advises, ret, NULL, NULL);
 }
 
 int judge_status(const struct report *report)

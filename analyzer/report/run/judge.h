@@ -12,6 +12,12 @@
  */
 int judge_run(const struct options *options, const char *path, bool advises, struct report *ret);
 
+/* Reads more of a run that was judged, from the open database. Returns 0 or -errno. */
+typedef int judge_more(struct db *db, const struct report *report, void *context);
+
+int judge_and_read(const struct options *options, const char *path, bool advises,
+		   struct report *ret, judge_more *more, void *context);
+
 void judge_done(struct report *report);
 
 /* Makes the fingerprint of a run; `report` owns its texts. */

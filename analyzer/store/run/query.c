@@ -483,7 +483,7 @@ static const char ONLY_LOADER_SQL[] =
 static const char BEGINS_SQL[] = "SELECT epoch, begin_ns + MAX(IFNULL(setup_ns, 0), 0) FROM t_epoch"
 				 " WHERE loader_id = ?1 AND begin_ns >= 0 ORDER BY epoch";
 
-int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
+int query_rank_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
 {
 	struct loader_info only = {.pid = UNKNOWN, .tid = UNKNOWN};
 	ROWS *stmt = NULL;
@@ -517,7 +517,7 @@ static int take_epoch(sqlite3_stmt *stmt, void *item)
 	return 1;
 }
 
-int steps_read_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
+int query_rank_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
 		      struct rank_epoch **ret_epochs, size_t *ret_count)
 {
 	int r = rows_list(db, BEGINS_SQL, loader_id, sizeof(**ret_epochs), take_epoch, ret_epochs,

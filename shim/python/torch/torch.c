@@ -8,6 +8,7 @@
 #include "base/sys.h"
 #include "base/text.h"
 #include "batch/ahead.h"
+#include "batch/pinning.h"
 #include "dlprof/units.h"
 #include "python/interpreter/later.h"
 #include "python/interpreter/patch.h"
@@ -20,6 +21,7 @@
 
 #define DATALOADER "torch.utils.data.dataloader"
 #define STATEFUL   "torchdata.stateful_dataloader.stateful_dataloader"
+#define PINNING    "torch.utils.data._utils.pin_memory"
 
 bool torch_blind;
 static bool samples_seen;
@@ -467,4 +469,27 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 	patch_optional(module, &made);
 	samples_seen = patch_optional(module, &sample);
 	patch_optional(module, &drop);
+}
+
+/* Wraps _pin_memory_loop(), which is all that a thread that pins batches does. */
+static PyObject *on_pinning(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	struct thread *thread = activate_on() ? thread_get() : NULL;
+	const uint32_t life = thread_life;
+	PyObject *queue = api_argument(args, kwargs, 0, "in_queue"), *result;
+
+	if (thread && queue)
+		pinning_of(thread, torch_pipe_inode(queue, "_reader"));
+	result = py.PyObject_Call(original, args, kwargs);
+	if (thread && thread_is_in_life(life) && thread_self == thread)
+		pinning_of(thread, 0);
+	return result;
+}
+
+void torch_patch_pinning(PyObject *module, size_t package)
+{
+	static PyMethodDef method = {"_pin_memory_loop", on_pinning, PY_VARARGS_KEYWORDS, NULL};
+
+	if (patch_method(module, &method))
+		patch_note(PINNING, method.ml_name, true);
 }

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "batch/consumer.h"
-#include "batch/pinning.h"
 #include "dlprof/units.h"
 #include "python/interpreter/api.h"
 #include "python/interpreter/patch.h"
@@ -195,7 +194,6 @@ static void made_look(struct thread *thread, PyObject *batch)
 
 #define FETCH   "torch.utils.data._utils.fetch"
 #define PADDLES "paddle.io.dataloader.fetcher"
-#define PINNING "torch.utils.data._utils.pin_memory"
 
 static void prepare(PyObject *fetcher)
 {
@@ -373,27 +371,4 @@ void torch_patch_fetch(PyObject *module, size_t package)
 	};
 
 	patch_points(module, points[package == PADDLE], ARRAY_COUNT(points[0]));
-}
-
-/* Wraps _pin_memory_loop(), which is all that a thread that pins batches does. */
-static PyObject *on_pinning(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	struct thread *thread = activate_on() ? thread_get() : NULL;
-	const uint32_t life = thread_life;
-	PyObject *queue = api_argument(args, kwargs, 0, "in_queue"), *result;
-
-	if (thread && queue)
-		pinning_of(thread, torch_pipe_inode(queue, "_reader"));
-	result = py.PyObject_Call(original, args, kwargs);
-	if (thread && thread_is_in_life(life) && thread_self == thread)
-		pinning_of(thread, 0);
-	return result;
-}
-
-void torch_patch_pinning(PyObject *module, size_t package)
-{
-	static PyMethodDef method = {"_pin_memory_loop", on_pinning, PY_VARARGS_KEYWORDS, NULL};
-
-	if (patch_method(module, &method))
-		patch_note(PINNING, method.ml_name, true);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.c - writes the top of the page, which is all that hurried readers see. */
+/* header.c - writes the top of the page: the verdict, why, and what to do next. */
 #include "render/form/verdict.h"
 
 #include <math.h>
@@ -115,7 +115,7 @@ void html_run(struct html *html, const char *command)
 	html_put(html, "</p>\n");
 }
 
-void html_verdict(struct html *html)
+void html_header(struct html *html)
 {
 	const struct report *report = html->report;
 	const struct boot *boot = &report->diagnosis.boot;
