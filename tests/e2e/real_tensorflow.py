@@ -26,9 +26,11 @@ PLANTED = {
     "unhurried": ("no_prefetch", "Generator", 0.5, "add_prefetch"),
     "tiny": ("slow_stage", "MapAndBatch", 0.5, "cheaper_stage"),
     "cache": ("slow_stage", "AdjustHue", 0.6, "fill_cache"),
+    "cache_anew": ("slow_stage", "AdjustHue", 0.6, "fill_cache"),
     "cache_whole": ("filling_cache", "AdjustHue", 0.6, "keep_cache"),
 }
 FOLLOWED = {"reads": ("reads_own", 1.3), "records": ("records_four", 1.8), "cache": ("cache_whole", 1.2),
+            "cache_anew": ("cache_whole", 1.2),
             "asleep": ("asleep_wide", 2.5), "generators": ("generators_four", 1.8),
             "unhurried": ("unhurried_ahead", 1.3), "tiny": ("tiny_whole", 1.3)}
 OF_TRAINING = ("MatMul", "BiasAdd", "AssignSubVariableOp", "ReadVariableOp")

@@ -44,7 +44,7 @@ def load(path):
 
 
 def hues(image):
-    for _ in range(30):
+    for _ in range(200):
         image = tf.image.adjust_hue(image, .05)
     return image
 
@@ -112,7 +112,7 @@ def pipeline():
     if kind == "cache":  # no epoch reads it to its end, so nothing is kept
         return files.map(load, num_parallel_calls=AUTO).map(hues, num_parallel_calls=AUTO).cache().take(
             IMAGES // 2).batch(BATCH).prefetch(AUTO)
-    if kind == "cache_whole":
+    if kind in ("cache_whole", "cache_anew"):
         return files.take(IMAGES // 2).map(load, num_parallel_calls=AUTO).map(
             hues, num_parallel_calls=AUTO).cache().batch(BATCH).prefetch(AUTO)
     return files.map(load, num_parallel_calls=AUTO).batch(BATCH).prefetch(AUTO)
@@ -135,11 +135,13 @@ def many():
 
 
 def loop(data):
+    """Iterates the pipeline; cache_anew makes it anew for each epoch, as code that makes it in the loop does."""
     digest, first, waited, batches, iterator, dropped = hashlib.sha256(), None, 0, 0, None, 0
     for _ in range(4 if kind.startswith("cache") else 1):
         begin = time.perf_counter()
         iterator = None  # this takes up to 2 s at times
         dropped += time.perf_counter() - begin
+        data = pipeline() if kind == "cache_anew" else data
         iterator = iter(data)
         while True:
             begin = time.perf_counter()

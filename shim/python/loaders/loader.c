@@ -14,6 +14,7 @@
 #include "python/loaders/gluon.h"
 #include "python/loaders/paddle.h"
 #include "python/loaders/tfdata.h"
+#include "python/torch/identity.h"
 #include "python/torch/torch.h"
 
 #define CO_GENERATOR 0x20
@@ -189,6 +190,8 @@ static PyObject *make_graph(const struct row *row, PyObject *original, PyObject 
 	eager = is_eager();
 	if (eager < 0)
 		return NULL;
+	if (eager)
+		identity_iterated(dataset);
 	tfdata_make(&making, dataset, row->how & PARTS);
 	making.is_eager = eager;
 	made = py.PyObject_Call(original, args, kwargs);

@@ -103,6 +103,7 @@ static uint64_t origin_find(struct text *text)
 	return walk.nearest ? walk.hash : 0;
 }
 
+#define ITERATED_MAX 64 /* so many datasets that the program iterates are told apart */
 #define LOADER_MAX 256 /* so many loaders are told apart; a note names this number */
 
 /* Kept in a loader object. A copy of the object is another loader. */
@@ -212,6 +213,64 @@ static void refer(PyObject **reference, PyObject *object)
 
 	*reference = object ? py.PyWeakref_NewRef(object, NULL) : NULL;
 	py.PyErr_Clear();
+}
+
+/* Datasets that the program iterated, without a loader object around them. */
+static struct iterated {
+	const void *dataset;
+	PyObject *reference; /* weak reference to the dataset */
+	uint64_t origin;     /* hash of the place where the program iterated it first */
+} iterated[ITERATED_MAX];
+
+static void rename_dataset(const void *before, const void *now)
+{
+	thread_lock(&loaders_busy);
+	for (uint32_t i = 1; i <= loader_count; i++)
+		if (!loaders[i].identity.origin && loaders[i].identity.dataset == before)
+			loaders[i].identity.dataset = now;
+	thread_unlock(&loaders_busy);
+}
+
+/* Returns an entry of a dataset that is gone, if possible of one that was iterated there. */
+static struct iterated *find_gone(const void *dataset, uint64_t origin)
+{
+	struct iterated *same = NULL, *other = NULL;
+
+	for (struct iterated *one = iterated; one < iterated + ITERATED_MAX; one++) {
+		if (referred(one->reference))
+			continue;
+		if (one->dataset && origin && one->origin == origin) {
+			same = one;
+			continue;
+		}
+		/* The new dataset has the address of one that was iterated elsewhere. */
+		if (one->dataset == dataset) {
+			rename_dataset(dataset, NULL);
+			one->dataset = NULL;
+		}
+		other = one;
+	}
+	return same ? same : other;
+}
+
+void identity_iterated(PyObject *dataset)
+{
+	struct iterated *one;
+	uint64_t origin;
+	TEXT(place, DLPROF_MARK_BYTES);
+
+	for (int i = 0; i < ITERATED_MAX; i++)
+		if (iterated[i].dataset == dataset && referred(iterated[i].reference) == dataset)
+			return;
+	origin = origin_find(&place);
+	one = find_gone(dataset, origin);
+	if (!one)
+		return;
+	if (one->dataset && one->origin == origin)
+		rename_dataset(one->dataset, dataset);
+	one->dataset = dataset;
+	one->origin = origin;
+	refer(&one->reference, dataset);
 }
 
 static struct identity describe(const struct consumer_facts *facts, const struct mark *mark)

@@ -17,6 +17,12 @@
 /* Notes where the program makes this loader. Called while the program's frames are on the stack. */
 void identity_made(PyObject *loader);
 
+/*
+ * Notes where the program iterates this dataset. If the program iterated another dataset there
+ * before, and that one is gone, this dataset continues the other one's loader. Needs the GIL.
+ */
+void identity_iterated(PyObject *dataset);
+
 bool identity_is_known(PyObject *loader);
 
 /* Sets consumer->loader and ->epoch, from 1. Needs the GIL unless both objects are NULL. */
