@@ -128,52 +128,6 @@ Test(grounds, an_accident_does_not_come_again_in_the_next_epoch)
 	epochs = 1;
 }
 
-static double growing(int batch)
-{
-	return 80 + batch * 0.2;
-}
-
-static double hardly_growing(int batch)
-{
-	return 80 + batch * 0.05;
-}
-
-static double longer_from_the_middle(int batch)
-{
-	return batch < LOADS / 2 ? 80 : 160;
-}
-
-Test(grounds, loads_that_become_longer_all_the_time)
-{
-	make(growing, NULL);
-	cr_expect_eq(judge(NULL), CAUSE_GROWING_LOADS);
-	cr_expect_float_eq(diagnosis.grounds.growth.first_ns, 90 * MS, MS);
-	make(hardly_growing, NULL);
-	cr_expect_eq(judge(NULL), CAUSE_LOADER_CAPACITY);
-	make(longer_from_the_middle, NULL);
-	cr_expect_eq(judge(NULL), CAUSE_LOADER_CAPACITY, "one step is no growth");
-}
-
-/* Length of a load, ms, that grows over each of two epochs, as if samples were sorted by size. */
-static double sorted(int batch)
-{
-	return 80 + batch % (LOADS / 2) * 0.4;
-}
-
-Test(grounds, loads_that_become_longer_in_each_epoch)
-{
-	epochs = 2;
-	make(sorted, NULL);
-	cr_expect_eq(judge(NULL), CAUSE_GROWING_IN_EPOCH);
-	cr_expect_float_eq(diagnosis.grounds.growth.last_ns, 150 * MS, MS);
-	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_MIX_SAMPLES);
-	make(growing, NULL);
-	cr_expect_eq(judge(NULL), CAUSE_GROWING_LOADS, "over both of them");
-	epochs = 1;
-	make(growing, NULL);
-	cr_expect_eq(judge(NULL), CAUSE_GROWING_LOADS, "one epoch does not begin anew");
-}
-
 /* For waits for a server the advice is fewer requests; for waits for a program, none of it. */
 Test(grounds, loads_that_wait_for_pipes_or_sockets)
 {

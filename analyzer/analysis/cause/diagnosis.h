@@ -7,6 +7,7 @@
 #include "analysis/account/load_facts.h"
 #include "analysis/account/stall.h"
 #include "analysis/account/step_parts.h"
+#include "analysis/cause/growth.h"
 #include "analysis/cause/skipped.h"
 #include "analysis/cause/slow.h"
 #include "analysis/cause/split.h"
@@ -86,11 +87,7 @@ struct grounds {
 		double each_ns, mean_ns; /* mean time of a slow sample, and of all samples */
 		double asleep_share;     /* share of the loads' time spent in sleep() */
 	} samples;
-	struct grounds_growth {
-		bool found;
-		bool in_epoch; /* loads grow within each epoch, not over the whole run */
-		double first_ns, last_ns; /* mean load in the first and in the last quarter */
-	} growth;
+	struct growth growth, step_growth; /* of loads, and of steps */
 	struct {
 		double count; /* file descriptors of a batch's tensors, fetched from its worker */
 		double each_ns;

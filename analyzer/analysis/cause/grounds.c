@@ -11,13 +11,6 @@
 #define SLOW_TIMES      5.0  /* a sample is slow if it takes at least this many times the mean */
 #define SLOW_FEW        0.01 /* slow samples are ignored if they are more than this share of all */
 #define SLOW_SHARE      0.2  /* slow samples are the cause if they take at least this share */
-#define GROWTH_PARTS    8    /* growth is looked for in this many parts with equally many loads */
-#define GROWTH_FEWEST   16   /* growth is not looked for if a part has fewer loads */
-/* loads grow if the mean of the last quarter is at least this many times the first quarter's */
-#define GROWTH_FACTOR   1.5
-/* a part is longer than the part before if its mean load is at least this many times as long */
-#define GROWTH_STEP     1.03
-#define GROWTH_STEPS    5   /* loads grow only if this many parts are longer than the one before */
 /* fetching tensors' descriptors is a cause only if it takes this share of the receiving time */
 #define FETCH_SHARE     0.5
 #define FETCH_LEAST_NS  1e6
@@ -161,65 +154,6 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 	ret->samples.mean_ns = mean_ns;
 	ret->samples.share =
 		fmin(all_ns, excess_ns(s, median_ns, least_ns)) / loads->load_ns;
-}
-
-/* Returns true if most parts are longer than the part before. (split.h finds single rises.) */
-static bool are_rising(const double *means)
-{
-	int steps = 0;
-
-	for (int i = 0; i + 1 < GROWTH_PARTS; i++)
-		steps += means[i + 1] >= GROWTH_STEP * means[i];
-	return steps >= GROWTH_STEPS;
-}
-
-static struct grounds_growth growth_of(const struct stats_moments *parts)
-{
-	struct grounds_growth growth = {0};
-	double means[GROWTH_PARTS];
-
-	for (int i = 0; i < GROWTH_PARTS; i++) {
-		if (parts[i].count < GROWTH_FEWEST)
-			return growth;
-		means[i] = parts[i].mean;
-	}
-	growth.first_ns = (means[0] + means[1]) / 2;
-	growth.last_ns = (means[GROWTH_PARTS - 2] + means[GROWTH_PARTS - 1]) / 2;
-	growth.found = growth.last_ns >= GROWTH_FACTOR * growth.first_ns && are_rising(means);
-	return growth;
-}
-
-/* Finds loads that grow over the run or, if samples are sorted by length, within each epoch. */
-static void find_growth(const struct batch_series *s, const struct finding *f, struct grounds *ret)
-{
-	struct stats_moments of_run[GROWTH_PARTS] = {0}, of_epoch[GROWTH_PARTS] = {0};
-	struct series_place at = SERIES_BEGIN;
-	struct grounds_growth in_epoch;
-	size_t count = 0, number = 0, length = 0, begin = 0;
-
-	for (size_t i = 0; s->load_ns && i < s->count; i++)
-		count += s->state[i] & SERIES_STEADY && s->load_ns[i] >= 0;
-	if (!count)
-		return;
-	while (series_next(s, &at)) {
-		if (at.is_new) {
-			begin = at.i;
-			length = series_run_end(s, series_next_epoch(s, at.run) - 1) - begin;
-		}
-		if (!(s->state[at.i] & SERIES_STEADY) || !(s->load_ns[at.i] >= 0))
-			continue;
-		stats_add(&of_run[number++ * GROWTH_PARTS / count], (double)s->load_ns[at.i]);
-		stats_add(&of_epoch[(at.i - begin) * GROWTH_PARTS / length],
-			  (double)s->load_ns[at.i]);
-	}
-	ret->growth = growth_of(of_run);
-	in_epoch = growth_of(of_epoch);
-	if (f->epoch_count < 2 || !in_epoch.found ||
-	    (ret->growth.found && in_epoch.last_ns * ret->growth.first_ns <
-					  ret->growth.last_ns * in_epoch.first_ns))
-		return;
-	ret->growth = in_epoch;
-	ret->growth.in_epoch = true;
 }
 
 static void find_fetches(const struct batch_series *s, const struct finding *f,
@@ -611,7 +545,8 @@ void grounds_find(const struct batch_series *s, const struct finding *f,
 	ret->loading = s->loading;
 	ret->shared_per_s = input->flight ? input->flight->limit_per_s : NAN;
 	find_samples(s, f, input, ret);
-	find_growth(s, f, ret);
+	ret->growth = growth_find(s, s->load_ns, f->epoch_count);
+	ret->step_growth = growth_find(s, s->compute_ns, f->epoch_count);
 	find_fetches(s, f, ret);
 	find_holder(s, f, input, ret);
 	find_steps_held(input, f, ret);

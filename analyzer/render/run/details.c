@@ -64,6 +64,16 @@ static void add_quantiles(struct outline *o, const char *label, double p50_ns, d
 			     UNITS_TIME(p99_ns));
 }
 
+static void add_growth(const struct report *report, struct outline *o)
+{
+	char words[96] = "they become longer: ";
+
+	if (!report->diagnosis.grounds.step_growth.is_lasting)
+		return;
+	evidence_add_growth(&report->diagnosis.grounds.step_growth, words, sizeof(words));
+	outline_item(o, "", "%s", words);
+}
+
 static void add_own_part(const struct report *report, struct outline *o)
 {
 	const struct batch_series *s = &report->series;
@@ -101,6 +111,7 @@ static void add_waits(const struct report *report, struct outline *o)
 			     UNITS_TIME(f->account.step_ns / (double)f->batch_count));
 	else
 		add_quantiles(o, "Steps", f->compute_p50_ns, f->compute_p99_ns);
+	add_growth(report, o);
 	if (f->steady_count)
 		outline_item(o, "Starved",
 			     "%zu of %zu steady batches: %swaited for %s or more%s",

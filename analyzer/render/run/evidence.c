@@ -271,6 +271,13 @@ static void add_memory(const struct load_facts *facts, char *text, size_t size)
 			    UNITS_BYTES(facts->private_end_bytes));
 }
 
+void evidence_add_growth(const struct growth *growth, char *text, size_t size)
+{
+	page_append(text, size, "from %s in the first quarter of %s to %s in the last",
+		    UNITS_TIME(growth->first_ns), growth->in_epoch ? "an epoch" : "the run",
+		    UNITS_TIME(growth->last_ns));
+}
+
 static void add_by_fact(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
@@ -350,10 +357,9 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		break;
 	case CAUSE_GROWING_LOADS:
 	case CAUSE_GROWING_IN_EPOCH:
-		page_append(text, size, " From %s in the first quarter of %s to %s in the last.",
-			    UNITS_TIME(r->growth.first_ns),
-			    r->growth.in_epoch ? "an epoch" : "the run",
-			    UNITS_TIME(r->growth.last_ns));
+		page_append(text, size, " They grow ");
+		evidence_add_growth(&r->growth, text, size);
+		page_append(text, size, ".");
 		break;
 	default:
 		break;

@@ -28,7 +28,8 @@ void report_json(const struct report *report, FILE *out)
 	const struct diagnosis *diagnosis = &report->diagnosis;
 	const struct whatif *whatif = &diagnosis->whatif;
 	const struct advice_list *advice = &diagnosis->advice;
-	const struct grounds_growth *growth = &diagnosis->grounds.growth;
+	const struct growth *growth = &diagnosis->grounds.growth;
+	const struct growth *step_growth = &diagnosis->grounds.step_growth;
 	const struct load_totals *totals = &report->totals;
 	const struct load_facts *facts = &report->facts;
 	const struct inside *inside = &report->inside;

@@ -55,6 +55,8 @@ const char *gpu_clock(const struct report *report);
 
 void evidence_add(const struct report *report, char *text, size_t size);
 const char *evidence_line(const struct report *report);
+/* Appends "from 10 ms in the first quarter of the run to 40 ms in the last". */
+void evidence_add_growth(const struct growth *growth, char *text, size_t size);
 /* Appends what the verdict would be without the longest step. False: this changes little. */
 bool evidence_add_step(const struct report *report, char *text, size_t size);
 /* Returns who waits: "the training", or "this loop" if the thread has other loaders, too. */

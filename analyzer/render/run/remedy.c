@@ -503,6 +503,13 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		break;
 	case ADVICE_CHEAPER_STEP:
 		add_line(report, LINE_STEPS, buffer);
+		if (report->diagnosis.grounds.step_growth.is_lasting) {
+			page_append(buffer, REMEDY_WORDS, "%sSteps become longer: ",
+				    *buffer ? " " : "");
+			evidence_add_growth(&report->diagnosis.grounds.step_growth, buffer,
+					    REMEDY_WORDS);
+			page_append(buffer, REMEDY_WORDS, ".");
+		}
 		if (report->facts.ranks > 1)
 			page_append(buffer, REMEDY_WORDS,
 				    "%sIt may wait there for other ranks: dlprof-report of their "
