@@ -295,14 +295,17 @@ static void set_supply(const struct batch_series *s, struct finding *f, const st
 	f->demand_mean_ns = ratio(sums->demand_ns, (double)f->steady_count);
 	if (is_asynchronous(s))
 		f->demand_mean_ns = ratio(sums->busy_ns, (double)sums->busy_count);
+	f->taken_mean_ns = f->demand_mean_ns;
+	if (s->count)
+		f->taken_mean_ns += s->elsewhere_ns / (double)s->count;
 	if (!sums->load.count)
 		return;
 	f->load_mean_ns = sums->load.mean;
 	f->load_cv = stats_cv(&sums->load);
-	if (s->workers < 1 || !(sums->load.mean > 0) || !(f->demand_mean_ns > 0))
+	if (s->workers < 1 || !(sums->load.mean > 0) || !(f->taken_mean_ns > 0))
 		return;
 	supply = series_busy_workers(s) / sums->load.mean;
-	demand = 1 / f->demand_mean_ns;
+	demand = 1 / f->taken_mean_ns;
 	f->rho = demand / supply;
 	f->eta = ratio((double)f->steady_count, f->steady_ns) / fmin(supply, demand);
 }
@@ -406,6 +409,7 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 		.gain_alone = NAN,
 		.drain_ratio = NAN,
 		.demand_mean_ns = NAN,
+		.taken_mean_ns = NAN,
 		.load_mean_ns = NAN,
 		.load_cv = NAN,
 		.rho = NAN,

@@ -263,7 +263,7 @@ static void share_out(const struct batch_series *s, const struct finding *f,
 		      const struct pool *pool, double periodic, double part, struct split *split)
 {
 	double rho = pool->load_ns / (double)pool->load_count / series_busy_workers(s) /
-		     f->demand_mean_ns;
+		     f->taken_mean_ns;
 	double queued = 0;
 	enum split_owner rest = isnan(f->load_mean_ns) ? SPLIT_UNSEEN : SPLIT_INTERMITTENT;
 	/* Halts of a server lengthen the mean load, though most loads are short. */

@@ -293,7 +293,7 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 		.elsewhere_ns = s->count ? s->elsewhere_ns / (double)s->count : 0,
 	};
 
-	steps.mean_ns = f->demand_mean_ns + steps.elsewhere_ns;
+	steps.mean_ns = f->taken_mean_ns;
 	if (steps.is_even)
 		steps.busy_mean_ns = busy_mean_ns(s, f);
 	return steps;

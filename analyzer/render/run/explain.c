@@ -95,7 +95,8 @@ static const struct explanation PAGES[] = {
 	 "stalls and no period."},
 	{"rho", "metric",
 	 "Batches that the training takes, divided by batches that the workers can load.",
-	 "Mean load / workers / mean step. 1 or more: the workers cannot keep up."},
+	 "Mean load / workers / mean step, waits for other loaders included. 1 or more: the "
+	 "workers cannot keep up."},
 	{"eta", "metric",
 	 "Throughput of the run, divided by what the slower of loading and training allows.",
 	 "Throughput / min(workers / mean load, 1 / mean step). Below .9 delivering in order costs "
