@@ -28,6 +28,8 @@ double ranks_blame_share(const struct ranks *ranks, size_t i)
 	const struct rank_finding *job = &ranks->job;
 	const int32_t group = ranks->blames[i].group;
 
+	if (ranks->rows[0].is_dispatched)
+		return NAN;
 	if (group >= 0)
 		return job->groups[group].meets
 			       ? ranks->blames[i].wait_ns / job->groups[group].wait_ns

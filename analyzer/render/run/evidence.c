@@ -16,6 +16,7 @@
 #define LONG_STEP      0.1
 #define LONG_STEPS 1.2
 #define OTHERWISE      1.25
+#define INNER_LEAST    0.5
 
 static void add_workers(const int16_t *list, size_t count, char *text, size_t size)
 {
@@ -400,6 +401,25 @@ static void add_rhythm(const struct report *report, char *text, size_t size)
 		    UNITS_TIME(ns[0] / count[0]));
 }
 
+/* Names a loader that loads for the judged one: its waits are half of the judged one's, or more. */
+static void add_inner(const struct report *report, char *text, size_t size)
+{
+	for (size_t i = 0; i < report->loader_count; i++) {
+		const struct loader_info *inner = &report->loaders[i];
+
+		if (inner == report->loader || !inner->nested ||
+		    inner->pid != report->loader->pid ||
+		    (double)inner->time_ns < INNER_LEAST * report->finding.own.wait_ns)
+			continue;
+		page_append(text, size,
+			    " Loader %" PRId64 "%s%s%s loads for it: --loader %" PRId64
+			    " says why that is slow.",
+			    inner->loader_id, *inner->place ? " (" : "", inner->place,
+			    *inner->place ? ")" : "", inner->loader_id);
+		return;
+	}
+}
+
 static void add_first(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
@@ -448,6 +468,9 @@ static void add_first(const struct report *report, char *text, size_t size)
 	case CAUSE_UNEXPLAINED:
 	case CAUSE_ISOLATED_STALL:
 		add_cost(report, text, size);
+		break;
+	case CAUSE_UNSEEN_LOADER:
+		add_inner(report, text, size);
 		break;
 	case CAUSE_STEP_LINE:
 		page_append(text, size, " At least %s of the time is spent there.",
