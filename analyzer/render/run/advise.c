@@ -332,8 +332,8 @@ static void add_needed(const struct report *report, struct outline *o)
 		 !advice_has(advice, WHATIF_USE_WORKERS))
 		outline_item(o, "Workers",
 			     "no number is enough: loads and training need more CPU time than %.3g "
-			     "cores give%s",
-			     whatif->cores,
+			     "%s%s",
+			     whatif->cores, whatif->cores == 1 ? "core gives" : "cores give",
 			     series_has_others(&report->series) ? " beside other programs" : "");
 }
 

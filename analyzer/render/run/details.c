@@ -274,7 +274,7 @@ static void add_trust(const struct report *report, struct outline *o)
 
 	if (!stall_is_judged(f->verdict))
 		return;
-	if (report->series.workers != 0)
+	if (report->series.workers != 0 && f->steady_count)
 		outline_item(
 			o, "Readiness",
 			"for %s of the steady batches it is known whether they were ready",
@@ -428,13 +428,17 @@ static void add_named(struct outline *o, const char *label, const char *text)
 static void add_place(const struct report *report, struct outline *o)
 {
 	const struct run_info *run = &report->run;
+	const double cores_there = report->diagnosis.grounds.cores_there;
 
 	outline_items(o, "place");
 	add_named(o, "Command", run->command);
 	add_named(o, "Begun", UNITS_DATE(run->start_unix_ns, "%Y-%m-%d %H:%M:%S UTC"));
 	add_named(o, "Host", run->host);
 	add_named(o, "Kernel", run->kernel);
-	if (run->cpus > 0)
+	if (run->cpus > 0 && cores_there > (double)run->cpus)
+		outline_item(o, "Cores", "%" PRId64 " of %.3g, which the process may use",
+			     run->cpus, cores_there);
+	else if (run->cpus > 0)
 		outline_item(o, "Cores", "%" PRId64, run->cpus);
 	add_named(o, "Frameworks", run->frameworks);
 	outline_item(o, "Rank", "%" PRId64, run->rank);

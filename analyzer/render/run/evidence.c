@@ -83,9 +83,9 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 			    " %" PRId32 " worker%s %s batches/s, %s%s would take%s %s.",
 			    report->series.workers,
 			    report->series.workers == 1 ? " loads" : "s load",
-			    UNITS_RATE(NS_PER_S / f->demand_mean_ns / f->rho),
+			    UNITS_RATE(NS_PER_S / f->taken_mean_ns / f->rho),
 			    f->rho < 1 ? "hardly more than " : "", evidence_taker(report),
-			    f->rho < 1 ? ":" : "", UNITS_RATE(NS_PER_S / f->demand_mean_ns));
+			    f->rho < 1 ? ":" : "", UNITS_RATE(NS_PER_S / f->taken_mean_ns));
 	if (d->cause == CAUSE_CPU_CONTENTION && d->grounds.starts_programs)
 		page_append(text, size,
 			    " With programs that they start they use %s of what others leave of "
