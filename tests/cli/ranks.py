@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several runs, or a folder of runs, are reported as ranks of one job, with the rank that delays the others."""
+import contextlib
 import json
 import os
+import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -101,6 +103,30 @@ def check_words():
         t.check(words in text, "missing:", words, text)
         t.check(not any(other in text for other in others), others, text)
         t.check("Rank 0" not in words or "r0.db" in text.rpartition("More")[2], text)
+        t.equal("Rank 0" in words, " - highly" in text, "to blame", text)
+
+
+def check_inner():
+    """A loader that loads for accelerate's dispatcher is named, and takes a batch for each of two ranks a step."""
+    outer, inner, now = [], [], rundb.START_NS
+    for batch in range(200):
+        for part in range(2):
+            step = 10 if part else 0.02
+            inner.append({"epoch": 0, "task": 2 * batch + part, "batch": 2 * batch + part, "begin_ns": now,
+                          "wait_ns": 40 * rundb.MS, "compute_ns": 20000, "step_ns": int((40 + step) * rundb.MS),
+                          "head_ready": 0, "worker_id": 0, "load_ns": 40 * rundb.MS, "qdepth": 0})
+            now += int((40 + step) * rundb.MS)
+        outer.append({"epoch": 0, "task": batch, "batch": batch, "begin_ns": now - 90 * rundb.MS,
+                      "wait_ns": 80 * rundb.MS, "compute_ns": 10 * rundb.MS, "step_ns": 90 * rundb.MS})
+    path = rundb.build(os.path.join(t.scratch(), "inner.db"), [
+        rundb.loader(outer, kind="accelerate", in_order=None, prefetch_factor=None),
+        rundb.loader(inner, workers=1, place="train.py:8 in main")])
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE t_epoch SET nested = loader_id - 1")
+    text = " ".join(show(path).out.split())
+    t.check("Loader 2 (train.py:8 in main) loads for it: --loader 2 says why" in text, text)
+    text = " ".join(show(path, "--loader", "2").out.split())
+    t.check("1 worker loads 25 batches/s, the training would take 200." in text, text)
 
 
 def check_loads():
@@ -216,6 +242,7 @@ def main():
     check_culprit()
     check_shapes()
     check_words()
+    check_inner()
     check_groups()
     check_loads()
     check_two()
