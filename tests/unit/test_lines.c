@@ -441,6 +441,21 @@ Test(lines, a_line_of_the_step_is_named_where_it_is_the_cause)
 	cr_expect_eq(lines_of_step(&lines, 0), NULL, "a library's line");
 }
 
+/* PyTorch's line of the backward pass gives way to a fifth that the user's own function takes. */
+Test(lines, the_users_own_function_goes_before_the_backward_pass)
+{
+	struct line_share shares[] = {
+		{.frame = OPEN, .share = 0.6, .error = 0.05},
+		{.frame = MAIN, .share = 0.15, .of_function = 0.3, .function_error = 0.05,
+		 .is_own = true},
+	};
+	struct lines lines = {.groups = {[LINE_STEPS] = {shares, 2, 300, 1e9}}};
+
+	cr_expect_eq(named(&lines, CAUSE_NONE, 0), MAIN);
+	shares[1].of_function = 0.24;
+	cr_expect_eq(named(&lines, CAUSE_NONE, 0), OPEN);
+}
+
 /* The loop's line is in each stack, but the innermost frames tell what the loop waits for. */
 Test(lines, a_loop_that_waits_for_a_sampler_has_the_samplers_line)
 {

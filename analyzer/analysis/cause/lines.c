@@ -11,6 +11,8 @@
 #define NORMAL_95    1.96
 /* a line of code is reported if its share of the group's time, less its error, is at least this */
 #define NAMED_SHARE  0.25
+/* where the longest line of the steps is not the user's, the share of a function that is */
+#define OWN_OF_STEP  0.2
 /* a line of a step is reported only if it takes at least this share of all time */
 #define LEAST_OF_STEP 0.1
 #define NAMED_COUNT  30   /* a line is reported only if its group has this many stack samples */
@@ -591,6 +593,13 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	}
 	for (size_t i = 0; i < lead->count && !ret->line; i++)
 		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop &&
+		    may_be_pauses(&lead->lines[i], finding, diagnosis))
+			ret->line = &lead->lines[i];
+	/* The backward pass has its own part of the step (step_parts.h). A line of the user's code
+	 * says more than PyTorch's line in which that pass runs. */
+	for (size_t i = 0; group == LINE_STEPS && ret->line && i < lead->count; i++)
+		if (!ret->line->is_own && lead->lines[i].is_own && !lead->lines[i].is_loop &&
+		    is_of_function(&lead->lines[i], OWN_OF_STEP) &&
 		    may_be_pauses(&lead->lines[i], finding, diagnosis))
 			ret->line = &lead->lines[i];
 	for (size_t i = 0; group != LINE_STEPS && i < lead->count && !ret->line; i++)
