@@ -106,6 +106,12 @@ def check_words():
         t.equal("Rank 0" in words, " - highly" in text, "to blame", text)
 
 
+def check_no_loss():
+    """Nobody is to blame in a job that is not input-bound."""
+    text = show(job([1, 1])).out
+    t.check(" - not" in " ".join(text.split()), text)
+
+
 def check_inner():
     """A loader that loads for accelerate's dispatcher is named, and takes a batch for each of two ranks a step."""
     outer, inner, now = [], [], rundb.START_NS
@@ -242,6 +248,7 @@ def main():
     check_culprit()
     check_shapes()
     check_words()
+    check_no_loss()
     check_inner()
     check_groups()
     check_loads()

@@ -51,8 +51,10 @@ ranks_filter ranks_is_in_group, ranks_is_culprit;
 /* Returns the group of ranks that the job's finding is about, or -1: about all ranks. */
 int ranks_group(const struct ranks *ranks);
 
-/* Returns rank i's share of what its group or job lost. NAN: ranks do not meet, or rank 0 loads for
- * all. */
+/*
+ * Returns rank i's share of what its group or job lost. NAN: the ranks do not meet, rank 0 loads
+ * for all, or the job is not input-bound.
+ */
 double ranks_blame_share(const struct ranks *ranks, size_t i);
 
 /* Least, median and largest stall ratio of the ranks; NAN: no rank has one. */

@@ -28,7 +28,7 @@ double ranks_blame_share(const struct ranks *ranks, size_t i)
 	const struct rank_finding *job = &ranks->job;
 	const int32_t group = ranks->blames[i].group;
 
-	if (ranks->rows[0].is_dispatched)
+	if (ranks->rows[0].is_dispatched || !job->starved)
 		return NAN;
 	if (group >= 0)
 		return job->groups[group].meets

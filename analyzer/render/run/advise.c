@@ -316,6 +316,8 @@ static void add_needed(const struct report *report, struct outline *o)
 	const struct advice_list *advice = &report->diagnosis.advice;
 	const struct whatif *whatif = &report->diagnosis.whatif;
 
+	if (report->series.workers == 0 && !report->finding.starved)
+		return;
 	if (whatif->needed_workers > 0)
 		outline_item(o, "Workers",
 			     "%" PRId32 " would be enough for 95 %% of what the training can "

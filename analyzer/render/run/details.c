@@ -119,7 +119,8 @@ static void add_waits(const struct report *report, struct outline *o)
 			     UNITS_TIME(f->theta_ns),
 			     known ? "" : "; whether they were ready is not known");
 	add_own_part(report, o);
-	if (report->totals.hol_ns > 0)
+	/* If this is more than all waits, it includes the start-up, which is none of them. */
+	if (report->totals.hol_ns > 0 && (double)report->totals.hol_ns <= f->own.wait_ns)
 		outline_item(o, "In order",
 			     "for %s of the waits (%s of the time) a batch was stuck behind a "
 			     "slower one (head of line)",

@@ -377,7 +377,9 @@ static void add_sure(const struct report *report, struct outline *o)
 	add_end(report, o);
 	outline_items(o, SCREEN_OTHERS);
 	if (series_has_others(&report->series))
-		outline_item(o, "Others", "other programs took %.2g of the %.3g cores",
+		outline_item(o, "Others", "%s took %.2g of the %.3g cores",
+			     report->facts.ranks > 1 ? "other ranks and programs"
+						     : "other programs",
 			     report->series.other_cores, report->series.cores);
 }
 
