@@ -13,6 +13,7 @@
 #include "render/run/explain.h"
 
 #define FIRST_LONG 10.0
+#define MOST       0.5
 
 /*
  * What to say if a decoder of this format takes most of the loads' decoding. `less`: how to read
@@ -233,6 +234,15 @@ static bool add_line(const struct report *report, enum line_group group, char *b
 	return true;
 }
 
+/* Returns true if loads compute, and one line takes most of their time: no file will explain it. */
+static bool computes_in_line(const struct report *report)
+{
+	const struct line_share *line = lines_leading(&report->lines, LINE_LOADS);
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	return line && line->share - line->error >= MOST && r->cpu_share >= MOST;
+}
+
 /* Names the two largest parts of loads: observed transforms and decoders, else kinds of work. */
 static void loads_words(const struct report *report, char *buffer)
 {
@@ -255,10 +265,11 @@ static void loads_words(const struct report *report, char *buffer)
 	if (top[1].ns <= 0 || !(all_ns > 0))
 		return;
 	snprintf(buffer, REMEDY_WORDS,
-		 "Their largest parts are %.80s (%s) and %.80s (%s); dlprof-report -v names files "
-		 "and samples.",
-		 top[0].name, UNITS_SHARE((double)top[0].ns / all_ns), top[1].name,
-		 UNITS_SHARE((double)top[1].ns / all_ns));
+		 "Their largest parts are %.80s (%s) and %.80s (%s); %s.", top[0].name,
+		 UNITS_SHARE((double)top[0].ns / all_ns), top[1].name,
+		 UNITS_SHARE((double)top[1].ns / all_ns),
+		 computes_in_line(report) ? "begin with the line of code that takes most of them"
+					  : "dlprof-report -v names files and samples");
 }
 
 static void workers_words(const struct report *report, const struct advice *advice, char *buffer)
