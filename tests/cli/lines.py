@@ -84,6 +84,8 @@ def check_names(folder):
         path = make(os.path.join(folder, "named.db"))
         t.equal(line_of(forms.run(path)), NAMES[name], name)
         t.check(forms.run(path).count(", takes ") <= 1, name, "names a line twice", forms.run(path))
+        t.check(not NAMES[name] or "-v names the lines" not in forms.flat(forms.run(path)), name,
+                "sends to -v for a line that it names", forms.run(path))
         for form in ("--markdown", "html"):
             text = forms.run(path, form)
             text = forms.words_of(text) if form == "html" else \
