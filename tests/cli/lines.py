@@ -93,6 +93,19 @@ def check_names(folder):
             t.equal((NAMES[name] or "(±") in text, NAMES[name] is not None, name, form, text[:900])
 
 
+def check_wrapped(folder):
+    """A range ends without a function that computes by itself or by NumPy, but not by other Python code."""
+    numpy = line_runs.TORCH.replace("/torch/", "/numpy/_core/") + "_methods.py"
+    for file, is_open in ((numpy, True), (line_runs.TORCH + "_tensor.py", False)):
+        rundb = line_runs.rundb
+        path = rundb.build(
+            os.path.join(folder, "wrapped.db"),
+            [rundb.loader(rundb.simulate(60, 4, 60, 10, epochs=6), workers=4)], meta=dict(line_runs.META, cpus="2"),
+            lines=[("worker", 1, "load", [(file, "_sum", 49), line_runs.COLLATE, line_runs.FETCH], 1000)])
+        t.equal("half the CPU, or less" in forms.flat(forms.run(path)), is_open, file, forms.run(path))
+        t.check("half the CPU" in forms.flat(forms.run(path)), file, forms.run(path))
+
+
 def check_not_named(folder):
     """Samples are of the whole run: a part of the run has none. A line of all steps is no cause of pauses, nor
     are lines named where it is not known whose the waits are."""
@@ -221,7 +234,7 @@ def check_stuck(folder):
 def main():
     t.need_shim()
     folder = t.scratch()
-    for check in (check_section, check_names, check_not_named, check_json, check_crowded, check_order,
+    for check in (check_section, check_names, check_wrapped, check_not_named, check_json, check_crowded, check_order,
                   check_nothing, check_ascii, check_stuck):
         check(folder)
     t.finish()

@@ -388,6 +388,22 @@ Test(lines, nothing_and_numbers_that_cannot_be)
 	lines_done(&lines);
 }
 
+/* Time in a wrapper of C, as NumPy's sum(), is the user's arithmetic. */
+Test(lines, a_wrapper_of_c_is_no_call_of_python)
+{
+	const struct row rows[] = {
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 80, {TENSOR, COLLATE, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 20, {OPEN, FETCH, -1}},
+	};
+	struct lines lines;
+
+	FRAMES[TENSOR].does = LINE_WRAPS;
+	FIND(rows, 1, &lines);
+	FRAMES[TENSOR].does = 0;
+	cr_expect_float_eq(lines_function_share(&lines, false), 0.8, 1e-12);
+	lines_done(&lines);
+}
+
 /* Returns the frame named beside a cause, plus 100 if it holds the interpreter; -1: none. */
 static int named(const struct lines *lines, enum cause cause, double pauses)
 {

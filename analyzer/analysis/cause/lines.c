@@ -305,6 +305,7 @@ static int lead(const struct line_samples *samples, struct piece *pieces, size_t
 		line->share = ns > 0 ? fmin(line->ns / ns, 1) : 0;
 		line->is_waiter = samples->frames[line->frame].is_waiter;
 		line->is_own = samples->frames[line->frame].is_own;
+		line->is_wrapped = samples->frames[line->inner].does & LINE_WRAPS;
 		line->error = lines_error(line->share, effective);
 	}
 	sum_functions(samples, effective, ret);
@@ -548,7 +549,7 @@ double lines_function_share(const struct lines *lines, bool with_calls)
 
 	if (!line || (!with_calls && !line->is_own))
 		return 0;
-	calls = line->inner != line->frame && line->inner_share >= CALLS_SHARE;
+	calls = line->inner != line->frame && line->inner_share >= CALLS_SHARE && !line->is_wrapped;
 	return calls && !with_calls ? 0 : line->of_function;
 }
 

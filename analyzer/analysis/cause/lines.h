@@ -76,6 +76,7 @@ enum line_does {
 	LINE_GETS_ITEM = 8,   /* __getitem__(), which makes one sample or several */
 	LINE_GETS_ITEMS = 16, /* __getitems__() of a dataset that makes whole batches */
 	LINE_COMPILES = 32,   /* compiles a model for torch.compile() */
+	LINE_WRAPS = 64,      /* only calls C: the time is that of the caller's arithmetic */
 };
 
 struct line_stack {
@@ -129,6 +130,7 @@ struct line_share {
 	bool is_loop;        /* the line mostly waits in a loop that calls the loader */
 	bool is_waiter;
 	bool is_own;
+	bool is_wrapped; /* `inner` only calls C (LINE_WRAPS) */
 };
 
 #define LINE_SUMMED 32
@@ -220,7 +222,8 @@ const struct line_share *lines_of_step(const struct lines *lines, double stall_r
 
 /*
  * Returns the share of the loads' time in the function of lines_leading(), or 0. Without
- * `with_calls`, returns 0 also if that line is not the user's or mostly calls other Python code.
+ * `with_calls`, returns 0 also if that line is not the user's or mostly calls other Python code,
+ * wrappers of C excepted.
  */
 double lines_function_share(const struct lines *lines, bool with_calls);
 

@@ -85,6 +85,9 @@ static unsigned does(const char *file, const char *function, bool is_waiter)
 		does |= LINE_MAKES;
 	if (is_compiler(file))
 		does |= LINE_COMPILES;
+	/* NumPy's sum(), any(), stack() and the like are Python functions around C. */
+	if (strstr(file, "/numpy/_core/") || strstr(file, "/numpy/core/"))
+		does |= LINE_WRAPS;
 	if (strcmp(name, "__getitem__") == 0)
 		does |= LINE_GETS_ITEM;
 	/* Subset.__getitems__, PyTorch's own, mostly asks for one sample at a time. */
