@@ -53,7 +53,8 @@ def attempt(folder):
     equal(found, {}, "of another width")
     parts = rows(database, "SELECT SUM(decode_ns) AS decode, SUM(read_ns) AS read FROM load")[0]
     check(parts["read"] > 0, "nothing was read")
-    if not 0.98 < (parts["decode"] + parts["read"]) / whole < 1.002:
+    # For minutes on end the sum is 0.4 % too large on one virtual machine. Reads counted twice are 1.4 %.
+    if not 0.98 < (parts["decode"] + parts["read"]) / whole < 1.006:
         wrong.append("all of load(): {} of {}".format(parts, whole))
     return wrong
 
