@@ -13,7 +13,8 @@
  *   % of the waiting, and no period, cold cache or slow worker explains any.
  *
  * The rest is one pool, or two pools, before and after the batch from which on loads are longer for
- * good. rho of a pool is mean load (as if no worker were slow) / workers / mean step. In a pool,
+ * good. rho of a pool is mean load (as if no worker were slow) / workers / the mean time in which
+ * the training takes a batch (taken_mean_ns in stall.h). In a pool,
  * - loader capacity, or CPU contention if the workers use 85 % of the cores, owns all if rho is 1
  *   or more (1.25 if the workers are slow together, as halts of a server lengthen the mean load);
  * - else periodic slow load owns the share of the waiting at the period's phase;

@@ -13,7 +13,7 @@
 #include "render/run/explain.h"
 
 #define FIRST_LONG 10.0
-#define MOST       0.5
+#define MOST       0.5 /* the least share of the loads' time that is "most of it" */
 
 /*
  * What to say if a decoder of this format takes most of the loads' decoding. `less`: how to read
