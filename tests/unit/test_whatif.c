@@ -268,30 +268,6 @@ Test(whatif, says_nothing_where_the_replay_differs_from_the_run)
 	series_done(&series);
 }
 
-Test(share, cores_are_divided_by_weight_and_group)
-{
-	struct share s = {.cores = 2, .all = 2, .count = 1};
-
-	/* Two threads of the run beside two threads of nice 19. */
-	s.neighbours[0] = (struct share_neighbour){false, 0.0144, 2, 2};
-	cr_assert_gt(share_of_thread(&s, 2, 1), 0.97);
-	/* Beside two threads of equal priority each gets half of a core. */
-	s.neighbours[0] = (struct share_neighbour){false, 1, 2, 2};
-	cr_assert_float_eq(share_of_thread(&s, 2, 1), 0.5, 1e-9);
-	cr_assert_float_eq(share_of_thread(&s, 6, 1), 0.25, 1e-9);
-	/* Another control group gets half, whatever threads the run has, or what it uses. */
-	s.neighbours[0] = (struct share_neighbour){true, 1, 2, 2};
-	cr_assert_float_eq(share_of_thread(&s, 4, 1), 0.25, 1e-9);
-	s.neighbours[0] = (struct share_neighbour){true, 1, 0.5, 0.5};
-	cr_assert_float_eq(share_of_thread(&s, 4, 1), 0.375, 1e-9);
-	/* No thread gets more than a core, and the run no more than its limit. */
-	cr_assert_eq(share_of_thread(&s, 1, 1), 1);
-	s.cores = 1;
-	cr_assert_float_eq(share_of_thread(&s, 4, 1), 0.25, 1e-9);
-	s.all = NAN;
-	cr_assert_eq(share_of_thread(&s, 4, 1), 1);
-}
-
 static double between(double low, double high)
 {
 	return low + (high - low) * model_random_share();

@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+#define WELL_BELOW  0.5 /* a group that ran for less than this part of its fair cores got enough */
+#define MOST_WANTED 2.0 /* such a group is taken to want at most so many times what it ran */
+
 struct claim {
 	double weight;
 	double wanted;
@@ -69,6 +72,21 @@ double share_wanted(const struct share *share)
 	for (size_t i = 0; i < share->count; i++)
 		wanted += share->neighbours[i].wanted;
 	return wanted;
+}
+
+void share_bound(struct share *share)
+{
+	double weights = 1;
+
+	for (size_t i = 0; i < share->count; i++)
+		weights += share->neighbours[i].is_group ? share->neighbours[i].weight : 0;
+	for (size_t i = 0; i < share->count; i++) {
+		struct share_neighbour *n = &share->neighbours[i];
+		const double fair = n->weight / weights * share->all;
+
+		if (n->is_group && n->ran < WELL_BELOW * fair)
+			n->wanted = fmin(n->wanted, MOST_WANTED * n->ran);
+	}
 }
 
 void share_take_out(struct share *share, double cores)

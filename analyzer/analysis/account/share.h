@@ -35,5 +35,11 @@ double share_of_thread(const struct share *share, double threads, double want);
 
 double share_wanted(const struct share *share);
 
+/*
+ * Bounds what groups want. The scheduler lets a group run up to its fair part of the cores, so a
+ * group that ran far less did not want as much as it waited: it ran shortly, and waited for turns.
+ */
+void share_bound(struct share *share);
+
 /* Removes programs that used `cores` cores from the neighbours, beginning with the last one. */
 void share_take_out(struct share *share, double cores);

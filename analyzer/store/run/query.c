@@ -86,6 +86,7 @@ static void cores_read(const struct run_info *run, struct batch_series *series)
 	read_neighbours(run->neighbours, &series->share);
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
+	share_bound(&series->share);
 	/* Other programs do no harm on cores that the run's CPU limit keeps it from using. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
