@@ -106,6 +106,26 @@ def check_wrapped(folder):
         t.check("half the CPU" in forms.flat(forms.run(path)), file, forms.run(path))
 
 
+def check_leader(folder):
+    """Where loads are too slow, "Why" begins with what takes most of them, and the remedy with where to begin."""
+    rundb = line_runs.rundb
+    own = (line_runs.TRAIN, "Pics.__getitem__", 22)
+    collate, tensor = line_runs.COLLATE, line_runs.TENSOR
+    for frame, share, other, leader in ((collate, 0.8, tensor, "collate"), (own, 0.8, tensor, "Line train.py:22"),
+                                        (collate, 0.45, tensor, None), (tensor, 0.8, collate, None)):
+        path = rundb.build(
+            os.path.join(folder, "leader.db"),
+            [rundb.loader(rundb.simulate(60, 4, 60, 10, epochs=6), workers=4)], meta=dict(line_runs.META, cpus="2"),
+            lines=[("worker", 1, "load", [frame, line_runs.FETCH], int(1000 * share)),
+                   ("worker", 1, "load", [other, line_runs.FETCH], int(1000 - 1000 * share))])
+        text = forms.flat(forms.run(path))
+        t.equal(" takes most of a load: the workers cannot keep up" in text, leader is not None, text)
+        t.check(("Why " + (leader or "The workers cannot keep up")) in text, leader, text)
+        t.equal("Begin with " in text, leader is not None, text)
+        t.check(not leader or "Begin with {}: do".format(leader.replace("Line", "line")) in text, leader, text)
+        forms.check_forms(path)
+
+
 def check_not_named(folder):
     """Samples are of the whole run: a part of the run has none. A line of all steps is no cause of pauses, nor
     are lines named where it is not known whose the waits are."""
@@ -234,7 +254,7 @@ def check_stuck(folder):
 def main():
     t.need_shim()
     folder = t.scratch()
-    for check in (check_section, check_names, check_wrapped, check_not_named, check_json, check_crowded, check_order,
+    for check in (check_section, check_names, check_wrapped, check_leader, check_not_named, check_json, check_crowded, check_order,
                   check_nothing, check_ascii, check_stuck):
         check(folder)
     t.finish()

@@ -352,6 +352,28 @@ bool code_add_lead(const struct report *report, enum line_group group, char *tex
 	return named.line;
 }
 
+bool code_add_leader(const struct report *report, bool begins_sentence, char *text, size_t size)
+{
+	struct line_named named;
+	struct code_names names;
+	const char *function;
+
+	if (!is_of_samples(report) ||
+	    !lines_name(&report->lines, &report->finding, &report->diagnosis, &named) ||
+	    named.group != LINE_LOADS || named.is_holder || !named.line->is_own ||
+	    named.line->of_function - named.line->function_error < MOSTLY)
+		return false;
+	names = code_names(&report->samples, report->run.command);
+	function = CODE_FUNCTION(&names, named.line->frame);
+	if (strncmp(lines_bare_name(function), "__", 2) == 0)
+		page_append(text, size, "%sine %s", begins_sentence ? "L" : "l",
+			    tail(CODE_PLACE(&names, named.line->frame)));
+	else
+		page_append(text, size, "%.*s", head_length(function), function);
+	code_names_done(&names);
+	return true;
+}
+
 struct code_line code_line_at(const struct report *report, size_t place)
 {
 	const size_t group = place / (2 * CODE_MOST_LINES), i = place % CODE_MOST_LINES;

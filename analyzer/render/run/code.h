@@ -42,6 +42,13 @@ bool code_add_named(const struct report *report, char *text, size_t size);
 /* Like code_add_named(), for a group's largest line, if its share - error is 10 % or more. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
+/*
+ * Appends the function of the line that code_add_named() names, if it is the user's and takes half
+ * of the loads' time or more. Of a method as __getitem__(), which every dataset has, appends "line
+ * train.py:12" instead. Returns false if there is no such function.
+ */
+bool code_add_leader(const struct report *report, bool begins_sentence, char *text, size_t size);
+
 struct code_line {
 	const struct line_share *share;
 	const char *phase;

@@ -102,7 +102,7 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 			    UNITS_SHARE(1 - f->eta));
 }
 
-const char *evidence_line(const struct report *report)
+static const char *line_of_cause(const struct report *report)
 {
 	const struct diagnosis *d = &report->diagnosis;
 
@@ -116,6 +116,19 @@ const char *evidence_line(const struct report *report)
 		return "Choosing the samples of an epoch takes the time, in the training's own "
 		       "process, before its first batch.";
 	return explain_find(cause_names[d->cause])->line;
+}
+
+void evidence_add_line(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+
+	/* The sentences of these two causes compare rates, and do not say why loads are slow. */
+	if ((d->cause == CAUSE_LOADER_CAPACITY || d->cause == CAUSE_CPU_CONTENTION) &&
+	    code_add_leader(report, true, text, size))
+		page_append(text, size, " takes most of a load: the workers %s keep up.",
+			    report->finding.rho < 1 ? "can hardly" : "cannot");
+	else
+		page_append(text, size, "%s", line_of_cause(report));
 }
 
 static void add_cold(const struct cold *cold, char *text, size_t size)

@@ -54,7 +54,8 @@ bool gpu_is_fed(const struct gpu_device *device);
 const char *gpu_clock(const struct report *report);
 
 void evidence_add(const struct report *report, char *text, size_t size);
-const char *evidence_line(const struct report *report);
+/* Appends the cause in one sentence, with the function that takes most of loads that are slow. */
+void evidence_add_line(const struct report *report, char *text, size_t size);
 /* Appends "from 10 ms in the first quarter of the run to 40 ms in the last". */
 void evidence_add_growth(const struct growth *growth, char *text, size_t size);
 /* Appends what the verdict would be without the longest step. False: this changes little. */

@@ -2,6 +2,7 @@
 /* remedy.c - writes a remedy, and how to apply it, in a sentence each with the run's figures. */
 #include "render/run/parts.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +322,18 @@ static bool add_transform(const struct report *report, char *buffer)
 	return is_long;
 }
 
+/* Says in which function or line to begin. */
+static void leader_words(const struct report *report, char *buffer)
+{
+	const char *how = explain_find(advice_names[ADVICE_REDUCE_CPU_PER_BATCH])->how;
+
+	page_append(buffer, REMEDY_WORDS, "Begin with ");
+	if (code_add_leader(report, false, buffer, REMEDY_WORDS))
+		page_append(buffer, REMEDY_WORDS, ": %c%s", tolower(*how), how + 1);
+	else
+		*buffer = '\0';
+}
+
 static void receiving_words(const struct report *report, char *buffer)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
@@ -496,7 +509,9 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 	case ADVICE_SHORTEN_LOCK:
 		if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH && add_transform(report, buffer))
 			break;
-		add_line(report, LINE_LOADS, buffer);
+		if (!add_line(report, LINE_LOADS, buffer) &&
+		    advice->id == ADVICE_REDUCE_CPU_PER_BATCH)
+			leader_words(report, buffer);
 		break;
 	case ADVICE_INSPECT_LOADS:
 		if (!add_line(report, LINE_LOADS, buffer))

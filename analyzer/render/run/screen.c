@@ -278,7 +278,7 @@ static void add_why(const struct report *report, struct outline *o)
 	if (!cause)
 		return;
 	if (report->diagnosis.cause != CAUSE_NONE || !evidence_add_step(report, text, sizeof(text)))
-		page_append(text, sizeof(text), "%s", evidence_line(report));
+		evidence_add_line(report, text, sizeof(text));
 	evidence_add(report, text, sizeof(text));
 	if (report->diagnosis.cause != CAUSE_NONE)
 		evidence_add_step(report, text, sizeof(text));
