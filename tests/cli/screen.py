@@ -70,6 +70,11 @@ def check_warning(folder):
     for words in ("9 records were dropped", "second", "third"):
         t.check(words in whole, "-v does not say", words, whole)
     forms.check_forms(path)
+    note = "600 batches were loaded and thrown away to resume, in 5 s: begin where the checkpoint ended"
+    for load_ms, is_whole in ((200, False), (10, True)):
+        rundb.build(path, [rundb.loader(rundb.simulate(400, 4, load_ms, 40), workers=4)], notes=[note])
+        t.equal(note in forms.flat(forms.run(path)), is_whole, "the only note of a calm run", forms.run(path))
+        t.check(note[:56] in forms.run(path), "its first part", forms.run(path))
 
 
 def check_doubt(folder):

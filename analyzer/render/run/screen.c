@@ -316,7 +316,9 @@ static void add_warning(const struct report *report, struct outline *o)
 		page_append(text, sizeof(text), "; shared GPU: %s", report->gpu.shared);
 	if (report->note_count > said) {
 		const char *note = report->notes[said];
-		size_t length = strlen(note) > NOTE_MOST ? strcspn(note, ":;") : strlen(note);
+		const bool is_whole = !f->starved && !*text && report->note_count == said + 1;
+		size_t length = strlen(note) > NOTE_MOST && !is_whole ? strcspn(note, ":;")
+								      : strlen(note);
 
 		page_append(text, sizeof(text), "; %.*s", (int)length, note);
 	}

@@ -110,14 +110,18 @@ static void put_legend(const struct outline_block *block, const struct page *pag
 	fputc('\n', page->out);
 }
 
-static void put_lines(const struct outline_block *block, const struct page *page)
+/* Prints rows with a line each, or if they may wrap, with as many lines as they need. */
+static void put_lines(const struct outline_block *block, const struct page *page, bool may_wrap)
 {
 	for (size_t i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
 		page_color(page, row->tone);
-		page_line(page, "%*s%-*s%s", INDENT, "", HANG - INDENT, row->cells[0],
-			  row->cells[1]);
+		if (may_wrap)
+			page_entry(page, INDENT, HANG, row->cells[0], "%s", row->cells[1]);
+		else
+			page_line(page, "%*s%-*s%s", INDENT, "", HANG - INDENT, row->cells[0],
+				  row->cells[1]);
 		page_color(page, PAGE_PLAIN);
 	}
 }
@@ -217,9 +221,9 @@ static void put_screen(const struct report *report, const struct outline *outlin
 	if (fit->blanks >= 3)
 		page_break(page);
 	put_waits(report, outline_find(outline, SCREEN_WAITS), page);
-	put_lines(outline_find(outline, SCREEN_SURE), page);
+	put_lines(outline_find(outline, SCREEN_SURE), page, fit->steps == FIT_STEPS);
 	if (fit->load_rows)
-		put_lines(outline_find(outline, SCREEN_OTHERS), page);
+		put_lines(outline_find(outline, SCREEN_OTHERS), page, false);
 	if (fit->blanks >= 4)
 		page_break(page);
 	put_joined(outline_find(outline, OUTLINE_MORE), page, "    ");
