@@ -146,17 +146,19 @@ def check_drawn(folder):
 
 
 def check_firsts(folder):
-    """First loads of an epoch that are slow but open no file do not import modules."""
+    """First loads of an epoch that are slow, but not by files, may fill a shuffle buffer."""
     path = os.path.join(folder, "firsts.db")
-    words = "if it fills a shuffle buffer, make that smaller"
+    words = "If it fills a shuffle buffer, make that smaller"
     for opens in range(2):
         batches = rundb.simulate(160, 2, lambda i: 2500 if i < 2 else 6, 20, epochs=3)
         for batch in batches:
-            batch["open_count"] = opens
+            batch.update(open_count=opens, read_ns=opens * batch["load_ns"] // 2, open_ns=0)
         rundb.build(path + str(opens), [rundb.loader(batches, workers=2, persistent=1,
                                                      kind="torch.DataLoader (iterable)")])
         check("first loads", path + str(opens), "cheaper_starts", "" if opens else words)
-        t.equal(words in forms.flat(forms.run(path + str(opens))), not opens, "that open", opens)
+        text = forms.flat(forms.run(path + str(opens)))
+        t.equal(words in text, not opens, "that open", opens)
+        t.check("A worker's first load of an epoch takes 2.49 s, others 6.00 ms." in text, "why", text)
 
 
     starts = dict(load_ms=38, count=12, epochs=14, persistent=1)

@@ -248,7 +248,7 @@ BUDGETS = {
     "include": 1460, "shim": 27818, "shim/python": 7356, "shim/cuda": 3761, "shim/record": 4356,
     "analyzer/drain": 12688, "analyzer/store": 8121, "analyzer/analysis": 17774,
     "analyzer/analysis/predict": 3422, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
-    "analyzer/analysis/gpu": 1131, "analyzer/render": 13921, "analyzer/render/html": 3079,
+    "analyzer/analysis/gpu": 1131, "analyzer/render": 13954, "analyzer/render/html": 3079,
     "analyzer/render/jobs": 941, "analyzer/render/gate": 858, "analyzer/report": 7261,
     "analyzer/launch": 4475, "analyzer/launch/doctor": 1070,
 }

@@ -14,6 +14,7 @@
 #define ETA_SERIOUS    0.9
 #define MOST_KERNELS   1e15 /* a file with more kernels is damaged */
 #define LONG_STEP      0.1
+#define FIRST_LONG     10.0
 #define LONG_STEPS 1.2
 #define OTHERWISE      1.25
 #define INNER_LEAST    0.5
@@ -161,6 +162,34 @@ static void add_cost(const struct report *report, char *text, size_t size)
 	page_append(text, size, " %s %s, %s of the time.",
 		    cost->cause == CAUSE_ISOLATED_STALL ? "They take" : "It takes",
 		    UNITS_TIME(cost->ns), cost_share(report, cost, share));
+}
+
+double evidence_first_loads(const struct report *report, size_t *ret_count)
+{
+	const struct batch_series *s = &report->series;
+	struct series_place at = SERIES_BEGIN;
+	double ns = 0;
+
+	*ret_count = 0;
+	while (s->load_ns && s->epoch_count && series_next(s, &at)) {
+		if (at.epoch == s->epochs[0].epoch || at.batch >= s->workers ||
+		    !series_has(s->load_ns, at.i))
+			continue;
+		ns += (double)s->load_ns[at.i];
+		++*ret_count;
+	}
+	ns /= (double)*ret_count;
+	return ns >= FIRST_LONG * report->finding.load_mean_ns ? ns : NAN;
+}
+
+static void add_start(const struct report *report, char *text, size_t size)
+{
+	size_t count;
+	const double first_ns = evidence_first_loads(report, &count);
+
+	if (!isnan(first_ns))
+		page_append(text, size, " A worker's first load of an epoch takes %s, others %s.",
+			    UNITS_TIME(first_ns), UNITS_TIME(report->finding.load_mean_ns));
 }
 
 static void add_faults(const struct load_facts *facts, char *text, size_t size)
@@ -476,6 +505,9 @@ static void add_first(const struct report *report, char *text, size_t size)
 				    d->slow.every, d->slow.factor);
 		break;
 	case CAUSE_EPOCH_START:
+		add_cost(report, text, size);
+		add_start(report, text, size);
+		break;
 	case CAUSE_DELIVERY:
 	case CAUSE_SAMPLER:
 	case CAUSE_UNEXPLAINED:

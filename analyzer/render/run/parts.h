@@ -56,6 +56,11 @@ const char *gpu_clock(const struct report *report);
 void evidence_add(const struct report *report, char *text, size_t size);
 /* Appends the cause in one sentence, with the function that takes most of loads that are slow. */
 void evidence_add_line(const struct report *report, char *text, size_t size);
+/*
+ * Returns how long a worker's first load of an epoch takes on average, the run's first epoch left
+ * out, and how many such loads there are. NAN: not much longer than other loads, or unknown.
+ */
+double evidence_first_loads(const struct report *report, size_t *ret_count);
 /* Appends "from 10 ms in the first quarter of the run to 40 ms in the last". */
 void evidence_add_growth(const struct growth *growth, char *text, size_t size);
 /* Appends what the verdict would be without the longest step. False: this changes little. */

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #include "render/run/code.h"
 #include "render/run/explain.h"
 
-#define FIRST_LONG 10.0
+#define FEW_FILES  0.1 /* files are not why a worker's first loads are long below this share */
 #define MOST       0.5 /* the least share of the loads' time that is "most of it" */
 
 /*
@@ -400,30 +401,19 @@ static void decode_words(const struct report *report, char *buffer)
 		page_append(buffer, REMEDY_WORDS, "%s", how);
 }
 
-/*
- * Says how long the first loads of later epochs take, if that is FIRST_LONG times as long as all
- * loads, and no load opened a file: they seem to fill a shuffle buffer.
- */
+/* Says what to look for if first loads of epochs are long, but not because of files. */
 static void add_firsts(const struct report *report, char *buffer)
 {
-	const struct batch_series *s = &report->series;
-	struct series_place at = SERIES_BEGIN;
-	double ns = 0, count = 0;
+	const struct load_totals *totals = &report->totals;
+	size_t count;
+	const double ns = evidence_first_loads(report, &count);
 
-	while (s->load_ns && s->epoch_count && series_next(s, &at)) {
-		if (at.epoch == s->epochs[0].epoch || at.batch >= s->workers ||
-		    !series_has(s->load_ns, at.i))
-			continue;
-		ns += (double)s->load_ns[at.i];
-		count++;
-	}
-	if (s->iterable != 1 || report->totals.open_count != 0 || !(count > 0) ||
-	    ns / count < FIRST_LONG * report->finding.load_mean_ns)
+	if (report->series.iterable != 1 || isnan(ns) ||
+	    (double)(totals->open_ns + totals->read_ns) > FEW_FILES * ns * (double)count)
 		return;
-	snprintf(buffer, REMEDY_WORDS,
-		 "A worker's first load of an epoch takes %s and opens no file: if it fills a "
-		 "shuffle buffer, make that smaller, or fill it bit by bit.",
-		 UNITS_TIME(ns / count));
+	page_append(buffer, REMEDY_WORDS,
+		    "If it fills a shuffle buffer, make that smaller, fill it bit by bit, or "
+		    "shuffle before decoding; else move imports out of a worker's first load.");
 }
 
 static void split_words(const struct report *report, char *buffer)
