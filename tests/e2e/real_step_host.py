@@ -14,7 +14,7 @@ import torch
 
 KIND = sys.argv[1]
 FIRST, COUNT = 6, 26
-NAPS = {"before": 0.036, "backward": 0.045, "between": 0.012, "optimizer": 0.027, "after": 0.021}
+NAPS = {"before": 0.036, "backward": 0.045, "between": 0.012, "optimizer": 0.027, "after": 0.021, "other": 0.03}
 slept, losses = dict.fromkeys(NAPS, 0), []
 
 
@@ -92,6 +92,55 @@ def scaler(model, optimizer, batches):
          lambda: scaler.step(optimizer), scaler.update)
 
 
+def two(model, optimizer, batches):
+    """Two optimizers, one after the other, as a generator's and a discriminator's."""
+    other = torch.nn.Linear(16, 2)
+    second = slow(torch.optim.Adam)(other.parameters(), lr=0.01)
+    for number, batch in enumerate(batches):
+        begin(number)
+        optimizer.zero_grad()
+        second.zero_grad()
+        loss = model(**batch)["loss"] + torch.nn.functional.cross_entropy(other(batch["x"]), batch["labels"])
+        loss.backward()
+        nap("between")
+        optimizer.step()
+        second.step()
+        losses.append(loss.item())
+        nap("after")
+
+
+def validated(model, optimizer, batches):
+    """A loop that validates after every fifth step, with the batches of a loader of its own."""
+    others = torch.utils.data.DataLoader(torch.utils.data.Subset(Data(), range(16)), batch_size=8)
+    for number, batch in enumerate(batches):
+        begin(number)
+        optimizer.zero_grad()
+        loss = model(**batch)["loss"]
+        loss.backward()
+        nap("between")
+        optimizer.step()
+        losses.append(loss.item())
+        nap("after")
+        if number % 5 == 4:
+            with torch.no_grad():
+                for other in others:
+                    losses.append(model.layers(other["x"]).sum().item())
+                    nap("other")
+
+
+def ddp(model, optimizer, batches):
+    """One of two ranks. The backward pass also waits for the other's gradients, so that all of it is timed."""
+    import torch.distributed
+
+    def backward(loss):
+        before, start = slept["backward"], time.perf_counter()
+        loss.backward()
+        slept["backward"] = before + time.perf_counter() - start
+    torch.distributed.init_process_group("gloo")
+    loop(torch.nn.parallel.DistributedDataParallel(model), optimizer, batches, backward)
+    torch.distributed.destroy_process_group()
+
+
 def lbfgs(model, _, batches):
     """The optimizer's closure runs forward and backward, several times."""
     optimizer = slow(torch.optim.LBFGS)(model.parameters(), lr=0.01, max_iter=2)
@@ -109,6 +158,12 @@ def lbfgs(model, _, batches):
 
 def compiled(model, optimizer, batches):
     model.layers = torch.compile(model.layers, backend="aot_eager", fullgraph=True)
+    loop(model, optimizer, batches)
+
+
+def inductor(model, optimizer, batches):
+    """torch.compile() as it comes."""
+    model.layers = torch.compile(model.layers)
     loop(model, optimizer, batches)
 
 
@@ -198,7 +253,7 @@ def main():
     torch.manual_seed(0)
     torch.set_num_threads(1)
     model = Net()
-    kinds = {"torch": loop, "scaler": scaler, "lbfgs": lbfgs, "compiled": compiled, "one_compiled": one_compiled,
+    kinds = {"torch": loop, "two": two, "validated": validated, "ddp": ddp, "inductor": inductor, "scaler": scaler, "lbfgs": lbfgs, "compiled": compiled, "one_compiled": one_compiled,
              "accelerate": accelerate, "lightning": lightning, "transformers": transformers}
     kinds[KIND](model, slow(torch.optim.SGD)(model.parameters(), lr=0.01),
                 torch.utils.data.DataLoader(Data(), batch_size=8, shuffle=True))
