@@ -124,6 +124,13 @@ def check_leader(folder):
         t.equal("Begin with " in text, leader is not None, text)
         t.check(not leader or "Begin with {}: do".format(leader.replace("Line", "line")) in text, leader, text)
         forms.check_forms(path)
+    for function, remedy in (("Metrics.log", "Do what follows the optimizer less often"),
+                             ("Places.__init__", "Make it once, before the loop")):
+        path = line_runs.after(os.path.join(folder, "after.db"), function)
+        text = forms.flat(forms.run(path))
+        t.check(re.search(r"Why (Metrics.log|Line train.py:61) takes most of what the training does after the "
+                          "optimizer. It takes", text), text)
+        t.check("1. " + remedy in text, text)
 
 
 def check_not_named(folder):

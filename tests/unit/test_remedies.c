@@ -319,7 +319,7 @@ Test(remedies, threads_that_wait_for_each_other)
 	}
 }
 
-/* Without workers, the user's own code goes first unless workers bring twice as much. */
+/* The user's own code goes first unless workers, or more of them, bring twice as much. */
 Test(remedies, own_code_goes_before_workers_that_bring_little_more)
 {
 	struct line_share line = {.share = 0.9,
@@ -348,6 +348,18 @@ Test(remedies, own_code_goes_before_workers_that_bring_little_more)
 		cr_assert(is_advised(ADVICE_USE_WORKERS) &&
 			  is_advised(ADVICE_REDUCE_CPU_PER_BATCH));
 		cr_expect_eq(steps[0].id == ADVICE_USE_WORKERS, is_even, "%s %g %g",
+			     advice_names[steps[0].id], steps[0].gain, steps[1].gain);
+	}
+	m.workers = 1;
+	for (int is_large = 0; is_large < 2; is_large++) {
+		const struct advice *steps = diagnosis.advice.steps;
+
+		m.compute = 10;
+		m.cores = is_large ? 16 : 2;
+		model_run(&m);
+		cr_assert_eq(judge(&input), CAUSE_LOADER_CAPACITY);
+		cr_assert(is_advised(ADVICE_MORE_LOADER_CAPACITY));
+		cr_expect_eq(steps[0].id == ADVICE_MORE_LOADER_CAPACITY, is_large, "%s %g %g",
 			     advice_names[steps[0].id], steps[0].gain, steps[1].gain);
 	}
 }

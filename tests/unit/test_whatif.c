@@ -435,6 +435,12 @@ Test(whatif, more_workers_may_bring_nothing_where_loads_wait_outside)
 	predict_with(NULL, NULL);
 	cr_expect_float_eq(w->outside_share, 0.1, 0.02);
 	cr_expect_gt(w->low_per_s[WHATIF_WORKERS_X2], w->batches_per_s[WHATIF_BASELINE]);
+	/* An iterable dataset may have no shards for them. */
+	series.iterable = 1;
+	predict_with(NULL, NULL);
+	cr_expect_eq(w->low_per_s[WHATIF_WORKERS_X2], w->batches_per_s[WHATIF_BASELINE]);
+	cr_expect_gt(w->low_per_s[WHATIF_LOAD_HALF], w->batches_per_s[WHATIF_BASELINE]);
+	series.iterable = 0;
 	/* The share of waits outside is known by the waits themselves. */
 	facts.load_ns = 100;
 	facts.wait_ns[LOAD_WAIT_SOCKET] = 60;

@@ -22,8 +22,7 @@
 #define FEW_TENSORS    0.5 /* a batch has no tensors if there are fewer than this on average */
 #define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
 #define MUCH_MORE      2.0   /* a gain is much more if it is this many times another gain */
-/* removing needless work goes before stopping other programs if it gains at least this */
-#define WASTE_GAIN     0.5
+#define WASTE_GAIN     0.5 /* needless work goes before other programs from this gain on */
 #define NO_ROW         (-1)
 
 const char *const advice_names[ADVICE_MAX] = {
@@ -311,6 +310,8 @@ static double most_of(const struct remedied *v, enum advice_id id)
 	if (id == ADVICE_PERSISTENT_WORKERS || id == ADVICE_CHEAPER_STARTS)
 		return gain_of(f->account.share[ACCOUNT_EPOCH_START] +
 			       f->account.share[ACCOUNT_EPOCH_END]);
+	if (id == ADVICE_INSPECT_WAITS)
+		return gain_of(f->account.share[ACCOUNT_RECEIVING]);
 	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_alone - 1;
 }
 
@@ -445,7 +446,8 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 		return true;
 	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH || advice->id == ADVICE_CHEAPER_STAGE ||
 	    (advice->id == ADVICE_OWN_CORES && is_much_waste(preferred)))
-		return false;
+		return preferred->id == ADVICE_MORE_LOADER_CAPACITY && preferred->low <= 0 &&
+		       advice->low > 0 && advice->gain >= preferred->gain;
 	/* Removing a known part of the loads is easier than halving them, so it goes first. */
 	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
@@ -653,15 +655,14 @@ static void add_useless(const struct remedied *v, struct advice_list *list)
 	}
 }
 
-/*
- * Where "use workers" comes first, puts "less CPU per batch" before it if one of the user's
- * functions takes most of the loads' time and workers would gain little more.
- */
+/* Puts less CPU per batch before workers that gain little more, if the user's own code leads. */
 static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 {
 	struct advice *steps = list->steps, first = steps[0];
 
-	for (size_t i = 1; i < list->count && first.id == ADVICE_USE_WORKERS; i++)
+	if (first.id != ADVICE_USE_WORKERS && first.id != ADVICE_MORE_LOADER_CAPACITY)
+		return;
+	for (size_t i = 1; i < list->count; i++)
 		if (d->grounds.is_own_code && steps[i].id == ADVICE_REDUCE_CPU_PER_BATCH &&
 		    first.gain < MUCH_MORE * steps[i].gain) {
 			steps[0] = steps[i];

@@ -180,9 +180,16 @@ static bool has_more_workers(const struct whatif *whatif, int id)
 	return whatif->setups[id].workers > whatif->setups[WHATIF_BASELINE].workers;
 }
 
+/* Returns true if more workers may have to share a limit, or get no shard of a dataset. */
+static bool may_gain_nothing(const struct whatif *whatif, int id)
+{
+	return (whatif->outside_share >= WHATIF_OUTSIDE || whatif->is_iterable) &&
+	       has_more_workers(whatif, id);
+}
+
 bool whatif_may_be_shared(const struct whatif *whatif, int id)
 {
-	return whatif->outside_share >= WHATIF_OUTSIDE && has_more_workers(whatif, id) &&
+	return may_gain_nothing(whatif, id) &&
 	       whatif->low_per_s[id] >= whatif->batches_per_s[WHATIF_BASELINE];
 }
 
@@ -198,8 +205,8 @@ static bool answers_late(const struct trace *trace, const struct whatif *whatif)
 }
 
 /*
- * Returns the rate if something unseen limits workers: more workers may share a server's limit, and
- * sharing by files may not help workers that answer late. INFINITY: neither applies.
+ * Returns the rate if something unseen limits workers: more workers may share a server's limit or
+ * get no shard, and sharing by files may not help workers that answer late. INFINITY: none applies.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -207,7 +214,7 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
 
 	if (id == WHATIF_SHARING && answers_late(trace, whatif))
 		return whatif->own_per_s;
-	if (!(whatif->outside_share >= WHATIF_OUTSIDE) || !has_more_workers(whatif, id))
+	if (!may_gain_nothing(whatif, id))
 		return INFINITY;
 	if (whatif->setups[WHATIF_BASELINE].workers)
 		return whatif->own_per_s;
@@ -533,6 +540,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		.shared_per_s = known && known->flight ? known->flight->limit_per_s : NAN,
 		.has_fixed_workers = is_uneven || series_has_idle_workers(series),
 		.unseen_sampling = known ? known->most_sampling : 1,
+		.is_iterable = series->iterable == 1,
 		.cores = series->cores,
 		.off = NAN,
 	};

@@ -81,6 +81,7 @@ struct whatif {
 	int32_t fewer_workers;
 	int32_t needed_workers; /* workers for 95 % of the best rate; -1: no number, or unknown */
 	bool core_limited;      /* needed_workers is -1 because there are too few cores */
+	bool is_iterable;       /* the dataset itself deals out its shards to the workers */
 	bool has_fixed_workers; /* other numbers of workers are not predicted: some got less data */
 	/* Share of the loads' time spent waiting for something other than cores and threads; NAN:
 	 * unknown. From WHATIF_OUTSIDE on, more workers' ranges include that they gain nothing. */
@@ -133,7 +134,7 @@ int whatif_part(const struct batch_series *series, const struct finding *finding
 int whatif_uncrowd(const struct batch_series *series, const struct finding *finding,
 		   double waiting_share, struct whatif *whatif);
 
-/* Returns true if the setting may gain nothing only because workers may share a limit. */
+/* Returns true if the setting may gain nothing only because of a shared limit or too few shards. */
 bool whatif_may_be_shared(const struct whatif *whatif, int id);
 
 /* Returns the prediction's name in JSON; for a wish, its text. */

@@ -352,26 +352,45 @@ bool code_add_lead(const struct report *report, enum line_group group, char *tex
 	return named.line;
 }
 
-bool code_add_leader(const struct report *report, bool begins_sentence, char *text, size_t size)
+/* Finds the line that code_add_named() names, if its function is the user's and leads the group. */
+static const struct line_share *find_leader(const struct report *report, enum line_group group)
 {
 	struct line_named named;
-	struct code_names names;
-	const char *function;
 
 	if (!is_of_samples(report) ||
 	    !lines_name(&report->lines, &report->finding, &report->diagnosis, &named) ||
-	    named.group != LINE_LOADS || named.is_holder || !named.line->is_own ||
+	    named.group != group || named.is_holder || !named.line->is_own ||
 	    named.line->of_function - named.line->function_error < MOSTLY)
+		return NULL;
+	return named.line;
+}
+
+bool code_add_leader(const struct report *report, enum line_group group, bool begins_sentence,
+		     char *text, size_t size)
+{
+	const struct line_share *line = find_leader(report, group);
+	struct code_names names;
+	const char *function;
+
+	if (!line)
 		return false;
 	names = code_names(&report->samples, report->run.command);
-	function = CODE_FUNCTION(&names, named.line->frame);
+	function = CODE_FUNCTION(&names, line->frame);
 	if (strncmp(lines_bare_name(function), "__", 2) == 0)
 		page_append(text, size, "%sine %s", begins_sentence ? "L" : "l",
-			    tail(CODE_PLACE(&names, named.line->frame)));
+			    tail(CODE_PLACE(&names, line->frame)));
 	else
 		page_append(text, size, "%.*s", head_length(function), function);
 	code_names_done(&names);
 	return true;
+}
+
+bool code_is_leader_maker(const struct report *report, enum line_group group)
+{
+	const struct line_share *line = find_leader(report, group);
+	const char *function = line ? report->samples.frames[line->frame].function : "";
+
+	return strcmp(lines_bare_name(function), "__init__") == 0;
 }
 
 struct code_line code_line_at(const struct report *report, size_t place)

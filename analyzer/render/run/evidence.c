@@ -125,9 +125,13 @@ void evidence_add_line(const struct report *report, char *text, size_t size)
 
 	/* The sentences of these two causes compare rates, and do not say why loads are slow. */
 	if ((d->cause == CAUSE_LOADER_CAPACITY || d->cause == CAUSE_CPU_CONTENTION) &&
-	    code_add_leader(report, true, text, size))
+	    code_add_leader(report, LINE_LOADS, true, text, size))
 		page_append(text, size, " takes most of a load: the workers %s keep up.",
 			    report->finding.rho < 1 ? "can hardly" : "cannot");
+	else if (d->cause == CAUSE_LOGGING &&
+		 code_add_leader(report, LINE_AFTERS, true, text, size))
+		page_append(text, size,
+			    " takes most of what the training does after the optimizer.");
 	else
 		page_append(text, size, "%s", line_of_cause(report));
 }

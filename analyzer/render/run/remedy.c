@@ -169,6 +169,14 @@ static bool is_loader_anew(const struct report *report)
 	       report->series.persistent == 0;
 }
 
+/* Returns true if the pauses after the optimizer are those of a constructor of the user's. */
+static bool makes_anew(const struct report *report, const struct advice *advice)
+{
+	return advice->id == ADVICE_REDUCE_MAIN_THREAD_EVENT &&
+	       report->diagnosis.cause == CAUSE_LOGGING &&
+	       code_is_leader_maker(report, LINE_AFTERS);
+}
+
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const char *line = explain_find(advice_names[advice->id])->line;
@@ -194,6 +202,8 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return decode_line(report);
 	if (advice->id == ADVICE_SPLIT_FIRST && splits_files(&report->diagnosis.grounds))
 		return "Split the files between the workers, if each of them reads all.";
+	if (makes_anew(report, advice))
+		return "Make it once, before the loop, not again and again.";
 	if (advice->id == ADVICE_REDUCE_MAIN_THREAD_EVENT &&
 	    report->diagnosis.cause == CAUSE_LOGGING)
 		return "Do what follows the optimizer less often, or faster.";
@@ -329,7 +339,7 @@ static void leader_words(const struct report *report, char *buffer)
 	const char *how = explain_find(advice_names[ADVICE_REDUCE_CPU_PER_BATCH])->how;
 
 	page_append(buffer, REMEDY_WORDS, "Begin with ");
-	if (code_add_leader(report, false, buffer, REMEDY_WORDS))
+	if (code_add_leader(report, LINE_LOADS, false, buffer, REMEDY_WORDS))
 		page_append(buffer, REMEDY_WORDS, ": %c%s", tolower(*how), how + 1);
 	else
 		*buffer = '\0';
@@ -513,6 +523,10 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			receiving_words(report, buffer);
 		break;
 	case ADVICE_REDUCE_MAIN_THREAD_EVENT:
+		if (makes_anew(report, advice))
+			return "What the constructor (__init__) reads or computes can be kept "
+			       "between epochs. Lightning makes loaders and datasets anew with "
+			       "reload_dataloaders_every_n_epochs.";
 		if (report->diagnosis.cause == CAUSE_LOGGING)
 			return "Log every hundredth step, average weights every tenth, validate on "
 			       "fewer batches.";
