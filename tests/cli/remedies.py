@@ -233,6 +233,25 @@ def check_anew(folder):
         t.equal("persistent_workers=True: they start once" in forms.flat(forms.run(path)), epochs > 1, epochs)
 
 
+def check_shards(folder):
+    """More workers may find no shard of an iterable dataset, so that less CPU goes first, and what is read in vain."""
+    path = os.path.join(folder, "shards.db")
+    for kind in ("torch.DataLoader", "torch.DataLoader (iterable)"):
+        batches = [dict(batch, cpu_ns=batch["load_ns"] * 8 // 10, read_ns=0, read_bytes=20000)
+                   for batch in rundb.simulate(300, 2, 60, 20)]
+        rundb.build(path, [rundb.loader(batches, workers=2, kind=kind)], meta={"cpus": "3"})
+        with sqlite3.connect(path) as database:
+            for batch in batches:
+                rundb.insert(database, "t_made", {"loader_id": 1, "epoch": 0, "task": batch["task"], "tensor_count": 1,
+                                                  "batch_bytes": 1000})
+        text, steps = forms.flat(forms.run(path)), json.loads(t.report("--json", path).out)["advice"]
+        gains = {step["id"]: step for step in steps}
+        is_iterable = "iterable" in kind
+        t.equal(steps[0]["id"], "reduce_cpu_per_batch" if is_iterable else "more_loader_capacity", kind, text)
+        t.equal(gains["more_loader_capacity"]["ci95"][0] == 0, is_iterable, kind, gains)
+        t.check("bytes are read for each byte of a batch: take only the columns" in text, kind, text)
+
+
 def check_transform(folder):
     """A transform is named where it takes half of the loads, not where it takes less."""
     for share in (0.6, 0.4):
@@ -281,7 +300,7 @@ def check_compiling(folder):
 
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
-                 check_bytes, check_made_again, check_anew, check_transform, check_threads, check_compiling):
+                 check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_compiling):
         each(t.scratch())
     t.finish()
 

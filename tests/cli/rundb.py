@@ -142,12 +142,12 @@ def healthy(path, **keywords):
 
 
 def rank(path, number, late, together=True, steps=200, start=0, load_ms=None,
-         kind="torch.DataLoader", inner=(), **meta):
-    """Makes a rank of a job. late[i]: how long rank i waits in every third step, ms."""
+         kind="torch.DataLoader", inner=(), in_turn=False, **meta):
+    """Makes a rank of a job. late[i]: how long rank i waits in every third step, ms; in_turn: not all in the same."""
     now, rows = START_NS, []
     for epoch in range(2):
         for step in range(steps):
-            waits = [ms if step % 3 == 0 else 1 for ms in late]
+            waits = [ms if step % 3 == (i % 3 if in_turn else 0) else 1 for i, ms in enumerate(late)]
             wait = waits[number] * MS
             compute = 100 * MS + (max(waits) * MS - wait if together else 0)
             rows.append({"epoch": epoch, "task": step, "batch": step, "begin_ns": now,

@@ -137,6 +137,15 @@ static void append_loads(const struct ranks *ranks, char *text, size_t size)
 		    units_time(own, sums[1] / counts[1]), UNITS_TIME(sums[0] / counts[0]));
 }
 
+static bool is_each_calm(const struct ranks *ranks)
+{
+	bool is_calm = true;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		is_calm &= ranks->rows[i].finding.verdict == STALL_VERDICT_NOT;
+	return is_calm;
+}
+
 /* Writes which ranks are to blame, or that none is; "" if nothing can be said. */
 static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
@@ -178,9 +187,15 @@ static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 				    "batches came at once, the others would wait for theirs: look",
 				    UNITS_SHARE(job->blame_share));
 		else
-			page_append(text, size, "No single rank is to blame: look");
-		page_append(text, size,
-			    " at what they share (storage, cores, the loader's settings).");
+			page_append(text, size,
+				    is_each_calm(ranks)
+					    ? "Each rank by itself is not input-bound: look"
+					    : "No single rank is to blame: look");
+		page_append(
+			text, size,
+			is_each_calm(ranks)
+				? " first at the steps, where nearly all of the time is spent."
+				: " at what they share (storage, cores, the loader's settings).");
 	}
 }
 

@@ -31,8 +31,8 @@ static const struct {
 	[LINE_LOADS] = {"Loads", "the loads", "a load", "load"},
 	[LINE_WAITS] = {"Waits", "the waits", "the waits", "wait"},
 	[LINE_STEPS] = {"Steps", "the steps", "the steps", "step"},
-	[LINE_AFTERS] = {"After", "what comes after the optimizer", "what comes after it",
-			 "after"},
+	[LINE_AFTERS] = {"After", "what comes after the optimizer",
+			 "the time after the optimizer", "after"},
 	[LINE_SAVES] = {"Saving", "saving", "saving", "save"},
 };
 

@@ -44,8 +44,8 @@ bool code_add_lead(const struct report *report, enum line_group group, char *tex
 
 /*
  * Appends the function of the line that code_add_named() names, if it is the user's and takes half
- * of this group's time or more. Of a method as __getitem__(), which every dataset has, appends "line
- * train.py:12" instead. Returns false if there is no such function.
+ * of this group's time or more. Of a method as __getitem__(), which every dataset has, appends
+ * "line train.py:12" instead. Returns false if there is no such function.
  */
 bool code_add_leader(const struct report *report, enum line_group group, bool begins_sentence,
 		     char *text, size_t size);

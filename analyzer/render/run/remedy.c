@@ -112,6 +112,19 @@ static const char *reopened_file(const struct report *report)
 	return slash ? slash + 1 : most->name;
 }
 
+/* Returns true if a file of this name is parsed as a whole: to keep it open would save nothing. */
+static bool is_parsed(const char *name)
+{
+	static const char *const ends[] = {".csv", ".tsv", ".txt", ".json", ".jsonl", ".xml",
+					   ".yaml", ".yml", ".pkl", ".pickle"};
+	const char *end = strrchr(name, '.');
+
+	for (size_t i = 0; end && i < ARRAY_COUNT(ends); i++)
+		if (strcmp(end, ends[i]) == 0)
+			return true;
+	return false;
+}
+
 static bool splits_files(const struct grounds *r)
 {
 	return r->is_opened_by_all && !r->is_decoded_by_all;
@@ -169,6 +182,12 @@ static bool is_loader_anew(const struct report *report)
 	       report->series.persistent == 0;
 }
 
+/* Returns true if batches have more pieces of memory than tensors, which may have several. */
+static bool by_fetches(const struct grounds *r)
+{
+	return r->facts && r->facts->tensors < r->tensors;
+}
+
 /* Returns true if the pauses after the optimizer are those of a constructor of the user's. */
 static bool makes_anew(const struct report *report, const struct advice *advice)
 {
@@ -211,8 +230,10 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return "Find out what has become slower there, or who else uses it since then.";
 	if (advice->id == ADVICE_KEEP_OPEN && reopened_file(report))
 		snprintf(buffer, REMEDY_WORDS,
-			 "Open %.60s once in each worker and keep it: each sample opens it anew.",
-			 reopened_file(report));
+			 "%s %.60s once in each worker and keep %s: each sample %s it anew.",
+			 is_parsed(reopened_file(report)) ? "Parse" : "Open", reopened_file(report),
+			 is_parsed(reopened_file(report)) ? "what comes out" : "it",
+			 is_parsed(reopened_file(report)) ? "parses" : "opens");
 	else if (advice->whatif == WHATIF_PREFETCH_X4)
 		snprintf(buffer, REMEDY_WORDS, "Load further ahead: prefetch_factor=%" PRId32 ".",
 			 prefetch_factor(report));
@@ -299,6 +320,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 				   whatif->setups[WHATIF_BASELINE].workers > 0 &&
 				   whatif->outside_share >= WHATIF_OUTSIDE;
 
+	const bool deals = advice->id == ADVICE_MORE_LOADER_CAPACITY && whatif->is_iterable;
 	const struct dialect *dialect = dialect_of(report->loader);
 	const bool persists = advice->id == ADVICE_USE_WORKERS && dialect->is_torch &&
 			      report->finding.epoch_count > 1;
@@ -306,6 +328,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 	if (dialect->has_workers)
 		snprintf(buffer, REMEDY_WORDS, "num_workers=%" PRId32 "%s.", workers,
 			 persists ? ", persistent_workers=True: they start once, not in each epoch"
+			 : deals  ? "; no gain if the dataset has no more shards for them"
 			 : may_be_shared     ? "; no gain if what loads wait for is shared"
 			 : dialect->is_torch ? "; a Trainer's is dataloader_num_workers"
 					     : "");
@@ -337,12 +360,20 @@ static bool add_transform(const struct report *report, char *buffer)
 static void leader_words(const struct report *report, char *buffer)
 {
 	const char *how = explain_find(advice_names[ADVICE_REDUCE_CPU_PER_BATCH])->how;
+	const struct grounds *r = &report->diagnosis.grounds;
+	size_t at;
 
+	if (r->facts && r->read_again >= GROUNDS_READ_AGAIN)
+		page_append(buffer, REMEDY_WORDS,
+			    "%s bytes are read for each byte of a batch: take only the columns "
+			    "and rows that are used, or parse once. ",
+			    UNITS_RATE(r->read_again));
+	at = strlen(buffer);
 	page_append(buffer, REMEDY_WORDS, "Begin with ");
 	if (code_add_leader(report, LINE_LOADS, false, buffer, REMEDY_WORDS))
 		page_append(buffer, REMEDY_WORDS, ": %c%s", tolower(*how), how + 1);
 	else
-		*buffer = '\0';
+		buffer[at] = '\0';
 }
 
 static void receiving_words(const struct report *report, char *buffer)
@@ -565,8 +596,10 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		read_words(report, buffer);
 		break;
 	case ADVICE_REDUCE_DELIVERY_COST:
-		snprintf(buffer, REMEDY_WORDS, "A batch has %.0f tensors. %s",
+		snprintf(buffer, REMEDY_WORDS, "A batch %s %.0f %s. %s",
+			 by_fetches(&report->diagnosis.grounds) ? "asks workers for" : "has",
 			 report->diagnosis.grounds.tensors,
+			 by_fetches(&report->diagnosis.grounds) ? "descriptors" : "tensors",
 			 explain_find(advice_names[ADVICE_REDUCE_DELIVERY_COST])->how);
 		break;
 	case ADVICE_DECODE_FEWER:
@@ -583,6 +616,9 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			shift_words(report, buffer);
 		break;
 	case ADVICE_KEEP_OPEN:
+		if (reopened_file(report) && is_parsed(reopened_file(report)))
+			return "Parse it in the dataset's __init__, or once, beforehand, into an "
+			       "array (numpy.save) that workers map (mmap_mode='r').";
 		if (reopened_file(report))
 			return "Open it for the first sample (if self.file is None: ...), or in "
 			       "worker_init_fn, and use it for all.";

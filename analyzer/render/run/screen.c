@@ -379,10 +379,10 @@ static void add_sure(const struct report *report, struct outline *o)
 	add_end(report, o);
 	outline_items(o, SCREEN_OTHERS);
 	if (series_has_others(&report->series))
-		outline_item(o, "Others", "%s took %.2g of the %.3g cores",
-			     report->facts.ranks > 1 ? "other ranks and programs"
-						     : "other programs",
-			     report->series.other_cores, report->series.cores);
+		outline_item(o, "Others", "took %.2g of the %.3g core%s: other %sprograms",
+			     report->series.other_cores, report->series.cores,
+			     report->series.cores == 1 ? "" : "s",
+			     report->facts.ranks > 1 ? "ranks and " : "");
 }
 
 static void add_more(const struct report *report, struct outline *o)
