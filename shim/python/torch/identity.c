@@ -19,6 +19,10 @@
 static const char *const installed[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
 					"/lib64/python3", "<frozen ", NULL};
 static const char *const loader_paths[] = {"/torch/utils/data/", "/torchdata/", NULL};
+static const char *const tensorflow_paths[] = {"/tensorflow/python/", NULL};
+static const char *const keras_paths[] = {"/keras/src/", "/tf_keras/src/", "/keras/engine/", NULL};
+/* methods of Keras by which a program has a dataset iterated */
+static const char *const keras_asks[] = {"fit", "evaluate", "predict", NULL};
 
 static bool has_part(const char *path, const char *const *parts)
 {
@@ -55,8 +59,25 @@ struct walk {
 	uint64_t hash;
 	int nearest;	/* number of frames so far that are not the loaders' own */
 	bool found;	/* a frame of the program's own code was found */
+	bool is_dataset; /* a dataset of TensorFlow's is iterated; else a loader is made */
+	bool by_keras;
 	struct text *text;
 };
+
+/* Returns true for a frame of the library that makes the loader, or iterates the dataset. */
+static bool pass_over(struct walk *walk, const char *path, const char *name)
+{
+	if (!walk->is_dataset)
+		return !walk->nearest && has_part(path, loader_paths);
+	if (!has_part(path, keras_paths))
+		return has_part(path, tensorflow_paths);
+	/* Which line of fit() asks first differs between its calls: the name has to do. */
+	if (has_part(name, keras_asks)) {
+		walk->hash = hash_bytes(walk->hash, name, strlen(name));
+		walk->by_keras = true;
+	}
+	return true;
+}
 
 static bool take_frame(struct walk *walk, PyObject *frame)
 {
@@ -66,7 +87,7 @@ static bool take_frame(struct walk *walk, PyObject *frame)
 	const int64_t line = api_get_number(frame, "f_lineno", 0);
 	const char *path_text = text_of(path), *name_text = text_of(name);
 
-	if (walk->nearest || !has_part(path_text, loader_paths)) {
+	if (!pass_over(walk, path_text, name_text)) {
 		const bool is_own = !walk->found && !has_part(path_text, installed);
 
 		if (walk->nearest < NEAREST_MAX || is_own) {
@@ -82,13 +103,10 @@ static bool take_frame(struct walk *walk, PyObject *frame)
 	return !walk->found || walk->nearest < NEAREST_MAX;
 }
 
-/*
- * Writes the place, as "train.py:41 in main". Returns a hash of it and of the calls nearest to
- * torch's code; 0: unknown. Needs the GIL.
- */
-static uint64_t origin_find(struct text *text)
+/* Walks from the frame that runs to the program's own code. Needs the GIL. */
+static struct walk walk_frames(struct text *text, bool is_dataset)
 {
-	struct walk walk = {.hash = HASH_BEGIN, .text = text};
+	struct walk walk = {.hash = HASH_BEGIN, .is_dataset = is_dataset, .text = text};
 	PyObject *frame = py.PyEval_GetFrame();
 
 	if (frame)
@@ -100,7 +118,18 @@ static uint64_t origin_find(struct text *text)
 				? api_get_named(frame, "f_back")
 				: NULL;
 	}
-	return walk.nearest ? walk.hash : 0;
+	if (!walk.nearest)
+		walk.hash = 0;
+	return walk;
+}
+
+/*
+ * Writes the place, as "train.py:41 in main". Returns a hash of it and of the calls nearest to
+ * torch's code; 0: unknown. Needs the GIL.
+ */
+static uint64_t origin_find(struct text *text)
+{
+	return walk_frames(text, false).hash;
 }
 
 #define ITERATED_MAX 64 /* so many datasets that the program iterates are told apart */
@@ -222,33 +251,44 @@ static struct iterated {
 	uint64_t origin;     /* hash of the place where the program iterated it first */
 } iterated[ITERATED_MAX];
 
+/* Gives the loader of a dataset that the program no longer iterates another address. */
 static void rename_dataset(const void *before, const void *now)
 {
 	thread_lock(&loaders_busy);
 	for (uint32_t i = 1; i <= loader_count; i++)
-		if (!loaders[i].identity.origin && loaders[i].identity.dataset == before)
+		if (!loaders[i].identity.origin && loaders[i].identity.dataset == before) {
 			loaders[i].identity.dataset = now;
+			loaders[i].running = 0;
+		}
 	thread_unlock(&loaders_busy);
 }
 
-/* Returns an entry of a dataset that is gone, if possible of one that was iterated there. */
-static struct iterated *find_gone(const void *dataset, uint64_t origin)
+/*
+ * Returns an entry of a dataset that is gone, if possible of one that was iterated there. Keras's
+ * fit() leaves its dataset in reference cycles, so there the last one need not be gone.
+ */
+static struct iterated *find_before(const void *dataset, const struct walk *walk)
 {
 	struct iterated *same = NULL, *other = NULL;
 
 	for (struct iterated *one = iterated; one < iterated + ITERATED_MAX; one++) {
-		if (referred(one->reference))
-			continue;
-		if (one->dataset && origin && one->origin == origin) {
+		const bool is_gone = !referred(one->reference);
+
+		if (one->dataset && walk->hash && one->origin == walk->hash &&
+		    (is_gone || walk->by_keras)) {
 			same = one;
 			continue;
 		}
-		/* The new dataset has the address of one that was iterated elsewhere. */
+		if (!is_gone)
+			continue;
+		/* The new dataset has the address of one that was iterated elsewhere. No dataset
+		 * has the address of this entry. */
 		if (one->dataset == dataset) {
-			rename_dataset(dataset, NULL);
-			one->dataset = NULL;
+			rename_dataset(dataset, one);
+			one->dataset = one;
 		}
-		other = one;
+		if (!other || !one->dataset)
+			other = one;
 	}
 	return same ? same : other;
 }
@@ -256,20 +296,21 @@ static struct iterated *find_gone(const void *dataset, uint64_t origin)
 void identity_iterated(PyObject *dataset)
 {
 	struct iterated *one;
-	uint64_t origin;
+	struct walk walk;
 	TEXT(place, DLPROF_MARK_BYTES);
 
 	for (int i = 0; i < ITERATED_MAX; i++)
 		if (iterated[i].dataset == dataset && referred(iterated[i].reference) == dataset)
 			return;
-	origin = origin_find(&place);
-	one = find_gone(dataset, origin);
+	walk = walk_frames(&place, true);
+	one = find_before(dataset, &walk);
 	if (!one)
 		return;
-	if (one->dataset && one->origin == origin)
-		rename_dataset(one->dataset, dataset);
+	if (one->dataset)
+		rename_dataset(one->dataset,
+			       walk.hash && one->origin == walk.hash ? dataset : NULL);
 	one->dataset = dataset;
-	one->origin = origin;
+	one->origin = walk.hash;
 	refer(&one->reference, dataset);
 }
 
