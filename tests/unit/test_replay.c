@@ -23,6 +23,7 @@ struct loader {
 	double draw;            /* drawing all samples of an epoch, while its workers start */
 	double tensors;         /* a batch's tensors; 0: two */
 	double fetch;           /* asking for a batch's descriptors, while the next one is loaded */
+	bool thread;            /* the worker is a thread of the training's process */
 	bool pooled;            /* the worker that is free first takes the next load */
 	double heavy;           /* additional time of each seventh load and the one after it */
 };
@@ -131,6 +132,7 @@ static double run(const struct loader *l)
 	series.prefetch_factor = 2;
 	series.in_order = 1;
 	series.is_foreign = series.is_pooled = l->pooled;
+	series.is_thread = l->thread;
 	series.receive_ns = l->receive * MS * l->epochs * l->batches;
 	series.receive_count = (size_t)l->epochs * (size_t)l->batches;
 	if (l->fetch > 0) {
@@ -203,6 +205,21 @@ Test(replay, workers_begin_one_after_the_other)
 	cr_expect_float_eq(over_truth(&many, &few), 1, 0.02);
 	many.workers = 1;
 	cr_expect_float_eq(over_truth(&few, &many), 1, 0.02);
+}
+
+/* A thread starts at once, which says nothing of how long processes take to start and to end. */
+Test(replay, more_workers_than_a_thread_are_processes)
+{
+	const struct loader thread = {.workers = 1, .epochs = 9, .batches = 32, .load = 60,
+				      .step = 10, .pickup = 0.2, .thread = true};
+	struct loader many = thread;
+
+	many.thread = false;
+	many.workers = 4;
+	many.fork = 8;
+	many.boot = 10;
+	many.end = 3;
+	cr_expect_float_eq(over_truth(&thread, &many), 1, 0.03);
 }
 
 /* A worker that is busy with its next load sends its message late; the training waits then. */

@@ -57,10 +57,11 @@ struct batch_series {
 	size_t capacity;
 	int32_t workers; /* number of workers as set; -1: unknown, 0: the consumer itself loads */
 	int32_t loading; /* workers that loaded batches; -1: unknown */
-	int32_t prefetch_factor; /* -1: unknown, as in the six members below */
+	int32_t prefetch_factor; /* -1: unknown, as in the seven members below */
 	int32_t in_order;
 	int32_t is_foreign; /* a loader that has workers, but is not PyTorch's */
 	int32_t is_pooled;  /* any free worker takes the next load; 0: each worker in its turn */
+	int32_t is_thread;  /* the only worker is a thread of the training's process */
 	int32_t persistent;
 	int32_t iterable;    /* workers begin the dataset again in each epoch */
 	int32_t synchronous; /* the consumer waits until each step has ended on the GPU */

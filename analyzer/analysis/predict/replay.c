@@ -12,6 +12,7 @@
 #define STILL_NS  5e7   /* a worker whose first load came at least this late was still starting */
 /* ending W workers takes W + FIRST_END times as long as ending one that is not the first */
 #define FIRST_END 2.5
+#define END_NS    3e6   /* time to end a worker that is not the first */
 
 /* Returns true if the epoch keeps the workers of the epoch before, unlike in the run. */
 static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
@@ -29,14 +30,21 @@ static bool starts_others(const struct trace *t, const struct replay_setup *setu
 	return setup->workers != t->workers && (!epoch || setup->restarts);
 }
 
+/* Returns true if the run does not show how long worker processes take to start and to end. */
+static bool starts_processes(const struct trace *t, const struct replay_setup *setup)
+{
+	return !t->workers || (t->is_thread && setup->workers != t->workers);
+}
+
 /* Returns how long after setup_ns a worker is ready. Workers are forked one after the other. */
 static double ready_ns(const struct trace *t, const struct replay_setup *setup, size_t epoch,
 		       size_t worker)
 {
 	const struct trace_epoch *e = &t->epochs[epoch];
 	double starts_ns = e->setup_ns - sampled_ns(setup, e);
-	double fork_ns = t->workers ? starts_ns / t->workers : FORK_NS;
-	double boot_ns = !t->workers ? BOOT_NS : isnan(e->boot_ns) ? e->start_ns : e->boot_ns;
+	bool is_new = starts_processes(t, setup);
+	double fork_ns = is_new ? FORK_NS : starts_ns / t->workers;
+	double boot_ns = is_new ? BOOT_NS : isnan(e->boot_ns) ? e->start_ns : e->boot_ns;
 
 	return fmax(0, boot_ns - fork_ns * ((double)setup->workers - (double)worker - 1));
 }
@@ -89,8 +97,9 @@ static struct trace_epoch unsampled(const struct trace *t, const struct replay_s
 					    .stop_ns = t->workers ? 0 : e.stop_ns};
 	if (starts_others(t, setup, epoch))
 		e.start_ns = ready_ns(t, setup, epoch, 0);
-	if (!t->workers) {
+	if (starts_processes(t, setup)) {
 		e.setup_ns += setup->restarts || !epoch ? FORK_NS * setup->workers : RESUME_NS;
+		e.stop_ns += setup->restarts ? END_NS * (setup->workers + FIRST_END) : 0;
 		return e;
 	}
 	if (is_kept(t, setup, epoch)) {

@@ -575,6 +575,7 @@ int take_trace(const struct batch_series *s, const struct finding *f, struct tra
 
 	*ret = (struct trace){
 		.workers = series_busy_workers(s),
+		.is_thread = s->is_thread == 1,
 		.restarts = s->persistent != 1,
 		.share = s->share,
 	};

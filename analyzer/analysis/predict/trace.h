@@ -55,6 +55,7 @@ struct trace {
 	bool fetch_waits; /* fetching waits for the worker's interpreter, busy with its next load */
 
 	int32_t workers;
+	bool is_thread; /* the worker is a thread of the training's process; more are processes */
 	bool restarts;
 	double time_ns;
 	double per_s;

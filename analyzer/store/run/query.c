@@ -142,7 +142,9 @@ static const char LOADER_SQL[] =
 	"  (SELECT COUNT(*) FROM t_process p WHERE p.loader_id = t_loader.loader_id AND"
 	"   role = 'worker' AND worker_id = 0) > 1 THEN 0 ELSE persistent END,"
 	" kind LIKE '%(iterable)',"
-	" kind LIKE 'mxnet.gluon%' OR kind LIKE 'paddle.io%', kind LIKE 'mxnet.gluon%'"
+	" kind LIKE 'mxnet.gluon%' OR kind LIKE 'paddle.io%', kind LIKE 'mxnet.gluon%',"
+	" kind LIKE 'paddle.io%' AND NOT EXISTS (SELECT 1 FROM t_process p"
+	"  WHERE p.loader_id = t_loader.loader_id AND role = 'worker')"
 	" FROM t_loader WHERE loader_id = ?1";
 
 static const char *const SERIES_SQL[ROWS_FORMS] = ROWS_ORDERS(
@@ -297,6 +299,7 @@ static int query_loader(struct db *db, int64_t loader_id, struct batch_series *s
 	series->iterable = rows_small(stmt, 4);
 	series->is_foreign = rows_small(stmt, 5);
 	series->is_pooled = rows_small(stmt, 6);
+	series->is_thread = rows_small(stmt, 7);
 	return 0;
 }
 
