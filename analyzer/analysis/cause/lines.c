@@ -592,6 +592,9 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 		ret->is_holder = true;
 		return true;
 	}
+	/* Such a stage has threads of its own: the training's line only asks for the batch. */
+	if (diagnosis->cause == CAUSE_SERIAL_STAGE)
+		return false;
 	for (size_t i = 0; i < lead->count && !ret->line; i++)
 		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop &&
 		    may_be_pauses(&lead->lines[i], finding, diagnosis))

@@ -89,7 +89,7 @@ static void add_dali(const struct report *report, char *text, size_t size)
 
 	if (f->callback_share > 0)
 		page_append(text, size,
-			    " Of the %s that a batch is waited for %s is Python of the "
+			    " Of the %s that a batch is waited for, %s is Python of the "
 			    "program's own (an external source), which the training's thread "
 			    "calls.",
 			    UNITS_TIME(own->wait_ns / (double)own->count),
@@ -386,7 +386,9 @@ void stages_outline_line(const struct report *report, struct outline *o)
 
 	if (report->diagnosis.stages.limit == STAGE_LIMIT_UNKNOWN || !slow || !lead_of(report))
 		return;
-	add_kernels(report, text, sizeof(text));
+	/* Operators that hardly run beside the program's own Python are no news. */
+	if (!(report->diagnosis.stages.callback_share > 0))
+		add_kernels(report, text, sizeof(text));
 	for (size_t i = 0; i < report->stages.count; i++) {
 		const struct stage_work *stage = &report->stages.list[i];
 
