@@ -23,7 +23,7 @@ PLANTED = {
     "source": ("slow_stage", "PopOutputs", ("parallel_stage",)),
 }
 FOLLOWED = {"near": ("near_two", 1.3)}
-SLOW_US = {"slow": 20000, "near": 12000, "near_two": 12000, "filled": 3000}
+SLOW_US = {"slow": 20000, "near": 12000, "near_two": 12000, "filled": 1500}
 FOREIGN = ("tf.data", "private_threadpool_size", "num_parallel_calls", "DataLoader", "num_workers")
 
 
@@ -50,6 +50,11 @@ def check(folder, kind):
     t.say(kind, found["cause"], [(step["id"], step["gain"], step["ci95"]) for step in found["advice"]], "waits", waits,
           "PopOutputs", stages["PopOutputs"]["busy_s"])
     t.equal(found["cause"], cause, kind)
+    items = [line.split()[0] for line in t.report(database).out.splitlines() if line.strip()]
+    if cause == "serial_stage":
+        t.check("Line" not in items, kind, "a line of the training, which only asks", items)
+    if kind == "source":
+        t.check("Beside" not in items, kind, "operators that hardly run", items)
     t.check(stages[waited_for]["waited_for"], kind, "waited for", waited_for, found["stages"])
     t.check(found["advice"][0]["id"] in steps, kind, "first step", found["advice"])
     for step in found["advice"]:

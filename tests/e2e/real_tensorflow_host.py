@@ -50,7 +50,7 @@ def hues(image):
 
 
 def python(path):
-    return np.sort(np.random.default_rng(len(path)).random(100_000))[:64].astype(np.float32)
+    return np.sort(np.random.default_rng(len(path)).random(600_000))[:64].astype(np.float32)
 
 
 def asleep(path):
@@ -103,9 +103,9 @@ def pipeline():
             generate, output_signature=tf.TensorSpec((64,), tf.float32)).batch(1), autotune=False)
         return data.prefetch(2) if kind == "unhurried_ahead" else data
     if kind == "tiny":
-        return tf.data.Dataset.range(IMAGES * 200).map(lambda x: x * 2).batch(800).prefetch(AUTO)
+        return tf.data.Dataset.range(IMAGES * 500).map(lambda x: x * 2).batch(2000).prefetch(AUTO)
     if kind == "tiny_whole":
-        return tf.data.Dataset.range(IMAGES * 200).batch(800).map(lambda x: x * 2).prefetch(AUTO)
+        return tf.data.Dataset.range(IMAGES * 500).batch(2000).map(lambda x: x * 2).prefetch(AUTO)
     if kind == "generator":
         return tf.data.Dataset.from_generator(
             generate, output_signature=tf.TensorSpec((64,), tf.float32)).batch(BATCH).prefetch(2)
