@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests CPU limits of made-up control groups, and what the kernel says of this test's process. */
+/*
+ * Tests limits of made-up control groups for CPUs and memory, and what the kernel says of this
+ * test's process.
+ */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +15,7 @@
 #include <unistd.h>
 
 #include "drain/base/process.h"
+#include "drain/machine/cgroup.h"
 #include "drain/machine/cpus.h"
 
 #define PID 77
@@ -42,14 +47,28 @@ static void make(const char *mounts, const char *groups)
 	put("/proc/77/cgroup", groups);
 }
 
-static int64_t limit(void)
+static void tidy(void)
 {
 	char command[100];
-	int64_t milli = cpus_limit_milli(root, PID);
 
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	cr_assert_eq(system(command), 0);
+}
+
+static int64_t limit(void)
+{
+	int64_t milli = cpus_limit_milli(root, PID);
+
+	tidy();
 	return milli;
+}
+
+static void check_free(double mb)
+{
+	double bytes = cgroup_free_bytes(root, PID);
+
+	tidy();
+	cr_assert(mb < 0 ? isnan(bytes) : fabs(bytes - mb * 1e6) < 1, "%f", bytes);
 }
 
 Test(cpus, version_2_of_a_container_with_its_own_namespace)
@@ -117,6 +136,55 @@ Test(cpus, damaged_files_are_no_limit)
 	cr_assert_eq(limit(), -1);
 	strcpy(root, "/nonexistent");
 	cr_assert_eq(cpus_limit_milli(root, PID), -1);
+}
+
+#define FREE_8_GB "MemTotal: 16000000 kB\nMemFree: 1000 kB\nMemAvailable: 7812500 kB\n"
+
+/* A job of Slurm has its limit in a group above that of its step. */
+Test(cpus, memory_by_all_levels_of_version_2)
+{
+	make(V2, "0::/slurm/job_7/step_0\n");
+	put("/proc/meminfo", FREE_8_GB);
+	put("/sys/fs/cgroup/slurm/job_7/memory.max", "3000000000\n");
+	put("/sys/fs/cgroup/slurm/job_7/memory.current", "2900000000\n");
+	put("/sys/fs/cgroup/slurm/job_7/step_0/memory.max", "max\n");
+	put("/sys/fs/cgroup/slurm/job_7/step_0/memory.current", "2000000000\n");
+	check_free(100);
+}
+
+/* Files that were read fill the limit of a group, but the kernel drops them first. */
+Test(cpus, memory_without_cached_files)
+{
+	make(V2, "0::/\n");
+	put("/proc/meminfo", FREE_8_GB);
+	put("/sys/fs/cgroup/memory.max", "3000000000\n");
+	put("/sys/fs/cgroup/memory.current", "2900000000\n");
+	put("/sys/fs/cgroup/memory.stat", "anon 500000000\nfile 2400000000\nshmem 300000000\n"
+					  "inactive_file 1500000000\nactive_file 600000000\n");
+	check_free(2200);
+}
+
+Test(cpus, memory_of_version_1)
+{
+	make("35 31 0:32 /docker/12ab /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
+	     "4:memory:/docker/12ab\n");
+	put("/proc/meminfo", FREE_8_GB);
+	put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000000\n");
+	put("/sys/fs/cgroup/memory/memory.usage_in_bytes", "700000000\n");
+	put("/sys/fs/cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 90000000\n"
+						 "total_active_file 10000000\n");
+	check_free(400);
+}
+
+Test(cpus, memory_of_the_machine)
+{
+	make(V2, "0::/user.slice\n");
+	put("/proc/meminfo", FREE_8_GB);
+	put("/sys/fs/cgroup/user.slice/memory.max", "max\n");
+	put("/sys/fs/cgroup/user.slice/memory.current", "1000\n");
+	check_free(8000);
+	make("", "");
+	check_free(-1);
 }
 
 static uint64_t own_start(void)

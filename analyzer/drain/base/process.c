@@ -47,6 +47,18 @@ size_t process_file_read(int32_t pid, const char *name, char *text, size_t size)
 	return (size_t)length;
 }
 
+bool process_line(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	bool found;
+
+	if (!file)
+		return false;
+	found = fgets(text, (int)size, file) != NULL;
+	fclose(file);
+	return found;
+}
+
 static bool read_stat(int32_t pid, const char *name, struct process_stat *ret)
 {
 	const long rate = sysconf(_SC_CLK_TCK);

@@ -23,6 +23,9 @@ struct process_stat {
 /* Reads /proc/PID/`name`, cut to `size`. Returns its length; 0 (and "") if that failed. */
 size_t process_file_read(int32_t pid, const char *name, char *text, size_t size);
 
+/* Reads the first line of a file. Returns false if it has none. */
+bool process_line(const char *path, char *text, size_t size);
+
 bool process_stat_read(int32_t pid, struct process_stat *ret);
 /* Reads a thread, such as "12", of a process; ret->used_ns is the CPU time of that thread only. */
 bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret);

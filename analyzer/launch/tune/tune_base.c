@@ -6,49 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "dlprof/written.h"
+#include "drain/machine/cgroup.h"
 #include "launch/tune/tune.h"
 #include "report/run/judge.h"
 
 #define MOST_TIMES 8 /* tries no more than this many times the run's workers */
-
-/* Returns the number that follows `name` at the start of a line, or NAN. */
-static double read_number(const char *path, const char *name)
-{
-	char line[256];
-	double number = NAN;
-	FILE *file = fopen(path, "re");
-
-	while (file && isnan(number) && fgets(line, sizeof(line), file))
-		if (strncmp(line, name, strlen(name)) == 0 &&
-		    sscanf(line + strlen(name), "%lf", &number) != 1)
-			break;
-	if (file)
-		fclose(file);
-	return number;
-}
-
-/* Returns the machine's free memory or, if less, what the control group may still take. */
-static double free_memory(void)
-{
-	static const char *const group = "/sys/fs/cgroup/memory.";
-	double machine = 1024 * read_number("/proc/meminfo", "MemAvailable:"), most, used;
-	char path[64];
-
-	snprintf(path, sizeof(path), "%smax", group);
-	most = read_number(path, "");
-	snprintf(path, sizeof(path), "%scurrent", group);
-	used = read_number(path, "");
-	return fmin(machine, most - used);
-}
 
 static struct tune_room find_room(const struct report *report)
 {
 	const struct load_facts *facts = &report->facts;
 	struct tune_room room = {
 		.worker_bytes = facts->private_end_bytes,
-		.free_bytes = free_memory(),
+		.free_bytes = cgroup_free_bytes("", getpid()),
 		.batch_bytes = facts->batch_bytes,
 		.shm_bytes = NAN,
 		.lacks_order = report->loader->lacks_order == 1,
