@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from dlprof_test import (DLPROF, PYTHON, environment, equal, finish, need_shim, need_torch,  # noqa
+from dlprof_test import (DLPROF, PYTHON, check, environment, equal, finish, need_shim, need_torch,  # noqa
                          run, say, scratch)
 
 SMALL = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=8m none /dev/shm && exec "$@"', "sh"]
@@ -23,26 +23,44 @@ class Samples(Dataset):
 for batch in DataLoader(Samples(), batch_size=2, num_workers=1):
     time.sleep(0.012)
 """
+# Here two workers load more than the training takes, a batch is 1.5 MB, and two taken ones are kept: one
+# worker has at most 6 MB there, and two have 6 MB ahead, which tune lets pass, and 9 MB in all.
+KEPT = ROOM.replace("sleep(0.012)", "sleep(0.008)", 1).replace("250000", "190000").replace(
+    "for batch in", "kept = []\nfor batch in").replace(
+    "    time.sleep(0.012)\n", "    kept = (kept + [batch])[-2:]\n    time.sleep(0.012)\n")
 
 
 def can_mount():
     return subprocess.run(SMALL + ["true"], stderr=subprocess.DEVNULL).returncode == 0
 
 
-def check_room():
-    """What is ahead in memory must fit: two workers would have 8 MB there, one has 4 MB."""
+def tune(program):
     folder = scratch()
     path = os.path.join(folder, "train.py")
     with open(path, "w") as file:
-        file.write(ROOM)
+        file.write(program)
     done = run(SMALL + [DLPROF, "tune", "--json", "-o", os.path.join(folder, "out"), "--batches", "40",
                         "--rounds", "3", PYTHON, "-W", "ignore", path],
                env=environment(preload=False), timeout=250)
-    equal(done.status, 0, done.err)
-    found = json.loads(done.out)
-    equal((found["best"], found["tried"]), (None, []), "nothing is tried")
+    check(done.out, done.status, done.err)
+    return done.status, json.loads(done.out)
+
+
+def check_room():
+    """What is ahead in memory must fit: two workers would have 8 MB there, one has 4 MB."""
+    status, found = tune(ROOM)
+    equal((status, found["best"], found["tried"]), (0, None, []), "nothing is tried")
     why = {"{}={}".format(one["setting"], one["value"]): one["why"] for one in found["not_tried"]}
     equal(why.get("workers=2"), "no_shm", why)
+
+
+def check_died():
+    """A trial that needs more than tune could know dies, and tune says of what."""
+    status, found = tune(KEPT)
+    equal((status, found["best"]), (3, None), "status", found)
+    tried = {one["value"]: one for one in found["tried"]}
+    equal((tried["2"]["verdict"], tried["2"]["gain"]), ("died", None), "two workers")
+    check("Bus error" in tried["2"]["died"] or "shared memory" in tried["2"]["died"], "of what", tried["2"]["died"])
 
 
 def main():
@@ -50,6 +68,7 @@ def main():
     need_torch()
     if can_mount():
         check_room()
+        check_died()
     else:
         say("no tmpfs can be mounted here")
     finish()
