@@ -131,6 +131,12 @@ def check_leader(folder):
         t.check(re.search(r"Why (Metrics.log|Line train.py:61) takes most of what the training does after the "
                           "optimizer. It takes", text), text)
         t.check("1. " + remedy in text, text)
+    text = forms.flat(forms.run(line_runs.alone(os.path.join(folder, "alone.db"))))
+    t.check("Why collate takes most of a load, and the loader has no workers: every batch" in text, text)
+    for every, words in ((100, "The last step of each epoch takes"), (50, "Every 50th step takes")):
+        batches = rundb.simulate(100, 4, 20, lambda i: 200 if i % every == every - 1 else 10, epochs=4)
+        path = rundb.build(os.path.join(folder, "last.db"), [rundb.loader(batches, workers=4)])
+        t.check(words in forms.flat(forms.run(path)), words, forms.run(path))
 
 
 def check_not_named(folder):

@@ -123,11 +123,16 @@ void evidence_add_line(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
 
-	/* The sentences of these two causes compare rates, and do not say why loads are slow. */
+	/* The sentences of these causes do not say why loads are slow, or what takes the time. */
 	if ((d->cause == CAUSE_LOADER_CAPACITY || d->cause == CAUSE_CPU_CONTENTION) &&
 	    code_add_leader(report, LINE_LOADS, true, text, size))
 		page_append(text, size, " takes most of a load: the workers %s keep up.",
 			    report->finding.rho < 1 ? "can hardly" : "cannot");
+	else if (d->cause == CAUSE_SINGLE_PROCESS &&
+		 code_add_leader(report, LINE_LOADS, true, text, size))
+		page_append(text, size,
+			    " takes most of a load, and the loader has no workers: every batch is "
+			    "loaded while the training stands still.");
 	else if (d->cause == CAUSE_LOGGING &&
 		 code_add_leader(report, LINE_AFTERS, true, text, size))
 		page_append(text, size,
@@ -427,8 +432,9 @@ static void add_rhythm(const struct report *report, char *text, size_t size)
 	const struct period *period = &report->diagnosis.compute;
 	const struct batch_series *s = &report->series;
 	struct series_place at = SERIES_BEGIN;
+	const struct finding *f = &report->finding;
 	double ns[2] = {0}, count[2] = {0};
-	char buffer[32];
+	char buffer[32], which[64];
 
 	if (!period->regular || period->batches < 2 || period->drifting)
 		return;
@@ -442,9 +448,14 @@ static void add_rhythm(const struct report *report, char *text, size_t size)
 	}
 	if (!(ns[1] / count[1] >= LONG_STEPS * ns[0] / count[0]))
 		return;
-	page_append(text, size, " Every %s step takes %s, the others %s.",
-		    ordinal(period->batches, buffer), UNITS_TIME(ns[1] / count[1]),
-		    UNITS_TIME(ns[0] / count[0]));
+	/* What follows an epoch's last step, up to the next epoch, counts as part of that step. */
+	if (f->epoch_count > 1 && period->phase + 1 == period->batches &&
+	    f->batch_count == f->epoch_count * (size_t)period->batches)
+		snprintf(which, sizeof(which), "The last step of each epoch");
+	else
+		snprintf(which, sizeof(which), "Every %s step", ordinal(period->batches, buffer));
+	page_append(text, size, " %s takes %s, the others %s.", which,
+		    UNITS_TIME(ns[1] / count[1]), UNITS_TIME(ns[0] / count[0]));
 }
 
 /* Names a loader that loads for the judged one: its waits are half of the judged one's, or more. */
