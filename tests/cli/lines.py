@@ -139,6 +139,26 @@ def check_leader(folder):
         t.check(words in forms.flat(forms.run(path)), words, forms.run(path))
 
 
+def check_callee(folder):
+    """Of a line of the user's the screen names the innermost library function with half of its time or more."""
+    rundb, package = line_runs.rundb, line_runs.TORCH.replace("/torch/", "/monai/")
+    own, compose = (line_runs.TRAIN, "Repeat.__getitem__", 56), (package + "compose.py", "Compose.__call__", 9)
+    crop, call = (package + "crop.py", "Crop.randomize", 30), (package + "crop.py", "Crop._call", 20)
+    find, wrapped = (package + "utils.py", "nonzero", 5), (package + "utils.py", "wrapper", 6)
+    for inner, share, words in (([wrapped, find, call, crop, compose], 0.6, ", mostly in nonzero, monai/utils.py"),
+                                ([wrapped, find, call, crop, compose], 0.4, ", mostly in Crop.randomize, monai/crop.py"),
+                                ([find, crop, find, crop, compose], 1, ", mostly in nonzero, monai/utils.py"),
+                                ([wrapped, call], 1, None)):
+        path = rundb.build(
+            os.path.join(folder, "callee.db"), [rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)],
+            meta=line_runs.META,
+            lines=[("worker", 1, "load", inner + [own, line_runs.FETCH], int(1000 * share)),
+                   ("worker", 1, "load", [crop, compose, own, line_runs.FETCH], int(1000 - 1000 * share))])
+        named = line_of(forms.run(path))
+        t.check(named.startswith("Repeat.__getitem__, train.py:56, takes 100 % (± 1) of a load"), named)
+        t.equal(named.partition("of a load")[2], words or "", named)
+
+
 def check_not_named(folder):
     """Samples are of the whole run: a part of the run has none. A line of all steps is no cause of pauses, nor
     are lines named where it is not known whose the waits are."""
@@ -267,7 +287,7 @@ def check_stuck(folder):
 def main():
     t.need_shim()
     folder = t.scratch()
-    for check in (check_section, check_names, check_wrapped, check_leader, check_not_named, check_json, check_crowded, check_order,
+    for check in (check_section, check_names, check_wrapped, check_leader, check_callee, check_not_named, check_json, check_crowded, check_order,
                   check_nothing, check_ascii, check_stuck):
         check(folder)
     t.finish()

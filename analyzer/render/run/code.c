@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cause/callee.h"
 #include "render/form/outline.h"
 #include "render/form/units.h"
 #include "render/run/report.h"
@@ -306,6 +307,24 @@ static bool is_of_samples(const struct report *report)
 	       !report->finding.is_doubtful;
 }
 
+/* Names the library's function in which a line of the loads spends most of its time, if any. */
+static void add_callee(const struct report *report, const struct code_names *names,
+		       const struct line_named *named, char *text, size_t size)
+{
+	const int64_t loader_id = report->loader ? report->loader->loader_id : 0;
+	const struct line_filter filter =
+		lines_filter(&report->samples, loader_id, named->group);
+	char place[CODE_WORDS];
+	uint32_t frame;
+
+	if (named->group != LINE_LOADS || named->is_holder || !named->line->is_own ||
+	    callee_find(&report->samples, &filter, named->line->frame, &frame) != 1)
+		return;
+	code_place(names, frame, place);
+	page_append(text, size, ", mostly in %s, %.*s", CODE_FUNCTION(names, frame),
+		    (int)strcspn(place, ":"), place);
+}
+
 static void add_line_words(const struct report *report, const struct line_named *named, char *text,
 			   size_t size)
 {
@@ -322,6 +341,7 @@ static void add_line_words(const struct report *report, const struct line_named 
 	    named->line->of_function >= SPREAD * named->line->share)
 		page_append(text, size, ", the whole function %s",
 			    UNITS_SHARE(named->line->of_function));
+	add_callee(report, &names, named, text, size);
 	code_names_done(&names);
 }
 
