@@ -23,11 +23,9 @@ class Samples(Dataset):
 for batch in DataLoader(Samples(), batch_size=2, num_workers=1):
     time.sleep(0.012)
 """
-# Here two workers load more than the training takes, a batch is 1.5 MB, and two taken ones are kept: one
-# worker has at most 6 MB there, and two have 6 MB ahead, which tune lets pass, and 9 MB in all.
-KEPT = ROOM.replace("sleep(0.012)", "sleep(0.008)", 1).replace("250000", "190000").replace(
-    "for batch in", "kept = []\nfor batch in").replace(
-    "    time.sleep(0.012)\n", "    kept = (kept + [batch])[-2:]\n    time.sleep(0.012)\n")
+# A trial keeps all batches, of 1.5 MB, which tune cannot know: two workers have 6 MB ahead, and it lets them pass.
+KEPT = ROOM.replace("250000", "190000").replace("for batch in", "kept = []\nfor batch in").replace(
+    "import time", "import os, time") + '    kept += [batch] * ("DLPROF_SET" in os.environ)\n'
 
 
 def can_mount():
@@ -60,7 +58,7 @@ def check_died():
     equal((status, found["best"]), (3, None), "status", found)
     tried = {one["value"]: one for one in found["tried"]}
     equal((tried["2"]["verdict"], tried["2"]["gain"]), ("died", None), "two workers")
-    check("Bus error" in tried["2"]["died"] or "shared memory" in tried["2"]["died"], "of what", tried["2"]["died"])
+    check("insufficient shared memory" in tried["2"]["died"], "of what", tried["2"]["died"])
 
 
 def main():

@@ -122,9 +122,11 @@ static void end_rest(pid_t session)
 	}
 }
 
+/* Reads the line that says most: of a full /dev/shm, or the last one. */
 static void last_line(const char *log, char *ret, size_t size)
 {
-	char text[LOG_END_BYTES + 1];
+	static const char full[] = "insufficient shared memory";
+	char text[LOG_END_BYTES + 1], *end;
 	FILE *file = fopen(log, "re");
 	size_t length;
 
@@ -137,6 +139,10 @@ static void last_line(const char *log, char *ret, size_t size)
 	fclose(file);
 	while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
 		length--;
+	/* PyTorch names a full /dev/shm before the errors that follow, which vary. */
+	end = memmem(text, length, full, strlen(full));
+	if (end)
+		length = (size_t)(end - text) + strcspn(end, "\n");
 	text[length] = '\0';
 	snprintf(ret, size, "%.150s",
 		 memrchr(text, '\n', length) ? (char *)memrchr(text, '\n', length) + 1 : text);
