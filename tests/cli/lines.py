@@ -122,7 +122,8 @@ def check_leader(folder):
         t.equal(" takes most of a load: the workers cannot keep up" in text, leader is not None, text)
         t.check(("Why " + (leader or "The workers cannot keep up")) in text, leader, text)
         t.equal("Begin with " in text, leader is not None, text)
-        t.check(not leader or "Begin with {}: do".format(leader.replace("Line", "line")) in text, leader, text)
+        t.check(not leader or "Begin with {}: {}".format(
+            leader.replace("Line", "line"), "stack whole arrays" if leader == "collate" else "do what") in text, text)
         forms.check_forms(path)
     for function, remedy in (("Metrics.log", "Do what follows the optimizer less often"),
                              ("Places.__init__", "Make it once, before the loop")):

@@ -370,10 +370,15 @@ static void leader_words(const struct report *report, char *buffer)
 			    UNITS_RATE(r->read_again));
 	at = strlen(buffer);
 	page_append(buffer, REMEDY_WORDS, "Begin with ");
-	if (code_add_leader(report, LINE_LOADS, false, buffer, REMEDY_WORDS))
+	if (code_add_leader(report, LINE_LOADS, false, buffer, REMEDY_WORDS)) {
+		/* What puts a batch together differs in each epoch: nothing of it can be kept. */
+		if (strstr(buffer + at, "collate"))
+			how = "Stack whole arrays (numpy.stack, torch.from_numpy), not lists of "
+			      "arrays or numbers.";
 		page_append(buffer, REMEDY_WORDS, ": %c%s", tolower(*how), how + 1);
-	else
+	} else {
 		buffer[at] = '\0';
+	}
 }
 
 static void receiving_words(const struct report *report, char *buffer)
