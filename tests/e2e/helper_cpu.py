@@ -87,6 +87,7 @@ def main():
     t.need_shim()
     t.need_torch()
     check("helper", "helper_wanted_ns", "main_cpu_of_ns")
+    check("helper", "helpers_cpu_ns", "main_cpu_of_ns")
     check("programs", "children_cpu_ns", "children_cpu_of_ns")
     t.finish()
 

@@ -182,8 +182,8 @@ static bool applies(const struct remedied *v, enum advice_id id)
 		return r->facts && r->facts->batch_bytes >= MANY_BYTES;
 	case ADVICE_OWN_CORES:
 		return removed_from_cores(v) >= GROUNDS_KEPT ||
-		       (v->diagnosis->cause != CAUSE_CPU_CONTENTION && series_has_others(s) &&
-			!(s->main_share >= CROWDED));
+		       (v->diagnosis->cause != CAUSE_CPU_CONTENTION && !r->is_managed &&
+			series_has_others(s) && !(s->main_share >= CROWDED));
 	case ADVICE_READ_LESS:
 		return r->read_again >= GROUNDS_READ_AGAIN &&
 		       removed_reading_share(v) >= READING_LEAST;

@@ -238,6 +238,7 @@ static void add_helper(struct neighbours *n, const struct neighbour *old, struct
 {
 	if (!now->is_helper || !old)
 		return;
+	n->helpers_ns += (double)(now->used_ns - old->used_ns);
 	now->helped_ns = old->helped_ns + (double)(now->used_ns - old->used_ns);
 	if (old->ran_ns >= 0 && now->ran_ns >= old->ran_ns && now->waited_ns > old->waited_ns)
 		now->helped_ns += (double)(now->waited_ns - old->waited_ns);
@@ -356,6 +357,8 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 		r = writer_meta_number(writer, META_MAIN_CPU_OF_NS, (int64_t)n->of_ns);
 	if (r == 0)
 		r = writer_meta_number(writer, META_HELPER_WANTED_NS, (int64_t)n->helper_ns);
+	if (r == 0)
+		r = writer_meta_number(writer, META_HELPERS_CPU_NS, (int64_t)n->helpers_ns);
 	for (size_t i = 0; r == 0 && i < 2; i++) {
 		r = writer_meta_number(writer, keys[i][0], (int64_t)n->ran_ns[i]);
 		if (r == 0)

@@ -70,6 +70,7 @@ struct neighbours {
 	size_t kind_count;
 	double of_ns;
 	double main_ns;
+	double helpers_ns; /* CPU time of all helpers */
 	double helper_ns; /* time that the busiest helper (neighbours.c) ran, or could have run */
 	/* times of main threads: [0] of the run's first process, [1] sums over its workers */
 	double ran_ns[2], waited_ns[2];

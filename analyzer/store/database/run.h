@@ -56,6 +56,7 @@ static inline double query_known(int64_t value)
 	FACT(SCHEMA, int64_t, schema)                   /* version in which it was recorded */     \
 	FACT(CORES_AT_START, int64_t, start_cores)                                                 \
 	FACT(HELPER_WANTED_NS, int64_t, helper_ns)      /* see store/run/facts.c */                \
+	FACT(HELPERS_CPU_NS, int64_t, helpers_cpu_ns)                                              \
 	FACT(CHILDREN_CPU_NS, int64_t, children_ns)                                                \
 	FACT(CHILDREN_CPU_OF_NS, int64_t, children_of_ns)                                          \
 	FACT(CLUSTER, char *, cluster)                                                             \

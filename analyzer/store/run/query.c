@@ -74,7 +74,7 @@ static void cores_read(const struct run_info *run, struct batch_series *series)
 {
 	double all = run->cpus > 0 && run->cpus <= INT32_MAX ? (double)run->cpus : NAN;
 	double limit = run->cpu_limit_milli > 0 ? (double)run->cpu_limit_milli / 1e3 : NAN;
-	double affinity =
+	double helpers, affinity =
 		run->affinity > 0 && run->affinity <= INT32_MAX ? (double)run->affinity : all;
 
 	series->cores = fmin(all, limit);
@@ -87,6 +87,10 @@ static void cores_read(const struct run_info *run, struct batch_series *series)
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
 	share_bound(&series->share);
+	/* What the run started itself, such as a Manager, is no other program. */
+	helpers = rate(run->helpers_cpu_ns, run->main_cpu_of_ns);
+	if (helpers > 0 && !isnan(series->other_cores))
+		series->other_cores = fmax(series->other_cores - helpers, 0);
 	/* Other programs do no harm on cores that the run's CPU limit keeps it from using. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
