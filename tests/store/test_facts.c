@@ -213,6 +213,11 @@ Test(facts, of_the_files_that_are_read)
 	cr_expect_eq(facts.files.most_opens, 6);
 	cr_expect_eq(facts.files.bytes, 200);
 	cr_expect_eq(facts.reopens_per_sample, 2, "of the vocabulary, by each of 16 samples");
+	cr_expect_eq(facts.reopened_per_sample, 2);
+	run_sql("UPDATE t_total SET count = 8 WHERE name = '/a'");
+	cr_assert_eq(read_facts(&facts), 0);
+	cr_expect_eq(facts.reopened_per_sample, 2.5, "and of what each second sample opens");
+	run_sql("UPDATE t_total SET count = 4 WHERE name = '/a'");
 	run_sql("UPDATE t_total SET bytes = 80 WHERE name = '/vocabulary'");
 	cr_assert_eq(read_facts(&facts), 0);
 	cr_expect_eq(facts.files.count, 4, "a tenth of what is usual is not small");
@@ -221,5 +226,5 @@ Test(facts, of_the_files_that_are_read)
 	run_sql("INSERT INTO t_made VALUES (2, 0, 0, 2, 10, 5)");
 	cr_assert_eq(read_facts(&facts), 0);
 	cr_expect_eq(facts.files.count, 0);
-	cr_expect(isnan(facts.reopens_per_sample));
+	cr_expect(isnan(facts.reopens_per_sample) && isnan(facts.reopened_per_sample));
 }

@@ -222,7 +222,7 @@ Test(grounds, clients_and_readers_that_each_sample_makes)
 	cr_expect_not(is_advised(ADVICE_KEEP_OPEN), "objects of each sample's own");
 	for (int opens = 0; opens < 2; opens++) {
 		facts.wait_ns[LOAD_WAIT_SOCKET] = opens ? 0 : 0.6 * facts.load_ns;
-		facts.reopens_per_sample = opens ? 0.6 : NAN;
+		facts.reopens_per_sample = facts.reopened_per_sample = opens ? 0.6 : NAN;
 		facts.opens_per_sample = 1.1;
 		lines.making_share = 0.45;
 		make(NULL, NULL);
@@ -240,6 +240,11 @@ Test(grounds, clients_and_readers_that_each_sample_makes)
 		cr_expect_not(is_advised(ADVICE_KEEP_OPEN), "%s",
 			      opens ? "other files are opened as often" : "nothing else is asked");
 	}
+	/* A client that reads several files of its own, each time the same. */
+	facts.reopened_per_sample = 1.2;
+	make(NULL, NULL);
+	judge(&input);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_KEEP_OPEN);
 }
 
 /* Runs in which all waiting is for receiving batches. */

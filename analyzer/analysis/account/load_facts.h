@@ -11,6 +11,7 @@
 #define LOAD_FACTS_PEER 96
 #define LOAD_FACTS_COMM 16
 #define LOAD_FACTS_MOST 8
+#define LOAD_FACTS_REOPENED 0.5 /* a file is reopened if each sample opens it this often */
 #define LOAD_FACTS_OBJECTS 16384.0 /* counting the Python objects of a batch stops at this many */
 
 enum load_wait_kind {
@@ -57,6 +58,8 @@ struct load_facts {
 	double images_spread;
 	double opens_per_sample;
 	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
+	/* openings of all files that are reopened; NAN: several loaders */
+	double reopened_per_sample;
 	/* The files of which most bytes were read. 0: unknown, or several loaders. */
 	struct {
 		double count, fewest_opens, most_opens;
@@ -100,6 +103,7 @@ struct load_facts {
 		.images_spread = NAN,                                                              \
 		.opens_per_sample = NAN,                                                           \
 		.reopens_per_sample = NAN,                                                         \
+		.reopened_per_sample = NAN,                                                        \
 		.helper_cores = NAN,                                                               \
 		.children_cores = NAN,                                                             \
 		.runnable_threads = NAN,                                                           \

@@ -277,11 +277,16 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 	insert_cause(d, 0, cause, ns, time_ns);
 }
 
-/* Returns true if long steps are gradient accumulation: they come often and take much time. */
+/*
+ * Returns true if long steps are gradient accumulation: they come often and take much time. It may
+ * also be that only they are steps, and what they need is gathered from many batches.
+ */
 static bool is_accumulation(const struct finding *f, const struct period *compute)
 {
-	return compute->regular && compute->batches <= ACCUMULATED_MOST &&
-	       compute->cost_ns > ACCUMULATED_SHARE * f->compute_all_ns;
+	return compute->regular &&
+	       ((compute->batches <= ACCUMULATED_MOST &&
+		 compute->cost_ns > ACCUMULATED_SHARE * f->compute_all_ns) ||
+		compute->cost_ns > CAUSE_GATHERED * f->compute_all_ns);
 }
 
 static double logging_ns(const struct cause_input *input)

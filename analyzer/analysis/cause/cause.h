@@ -11,6 +11,8 @@
 #include "analysis/cause/diagnosis.h"
 
 #define CAUSE_COST_LEAST 0.01
+/* only the long steps that come with a period are steps if they take this share of all steps */
+#define CAUSE_GATHERED 0.9
 /* a second cause is named if it costs at least this share of the first cause's cost */
 #define CAUSE_SECOND     (1.0 / 3)
 

@@ -264,8 +264,8 @@ static bool is_manager(const char *peer)
 static bool is_making(const struct grounds *r, const struct lines *lines)
 {
 	const struct load_facts *facts = r->facts;
-	const bool is_reopened = facts->reopens_per_sample >= GROUNDS_REOPENED &&
-				 facts->reopens_per_sample >=
+	const bool is_reopened = facts->reopens_per_sample >= LOAD_FACTS_REOPENED &&
+				 facts->reopened_per_sample >=
 					 REOPENED_PART * facts->opens_per_sample;
 
 	const double least = lines ? lines->making_share - lines->making_error : NAN;

@@ -15,7 +15,6 @@
 #define GROUNDS_HARDLY_RUN 0.3 /* threads hardly run if on average fewer than this are runnable */
 /* reads are needless if they exceed a batch's bytes this many times */
 #define GROUNDS_READ_AGAIN 8.0
-#define GROUNDS_REOPENED   0.5 /* a file is reopened if each sample opens it this often */
 /* each worker decodes all images if (images a sample / workers) is this close to 1 */
 #define GROUNDS_ALL        0.05
 #define GROUNDS_TENSORS    16

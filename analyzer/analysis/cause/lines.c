@@ -104,7 +104,7 @@ bool lines_is_iterator(const char *function)
 bool lines_is_maker(const char *function)
 {
 	static const char *const makers[] = {"__init__", "connect", "create_connection",
-					     "do_handshake"};
+					     "create_client", "do_handshake"};
 	const char *name = lines_bare_name(function);
 
 	for (size_t i = 0; i < ARRAY_COUNT(makers); i++)

@@ -15,6 +15,7 @@
 #define MOST_KERNELS   1e15 /* a file with more kernels is damaged */
 #define LONG_STEP      0.1
 #define FIRST_LONG     10.0
+#define GATHERED_MANY  8 /* fewer batches a step are those whose gradients are accumulated */
 #define LONG_STEPS 1.2
 #define OTHERWISE      1.25
 #define INNER_LEAST    0.5
@@ -191,6 +192,30 @@ double evidence_first_loads(const struct report *report, size_t *ret_count)
 	return ns >= FIRST_LONG * report->finding.load_mean_ns ? ns : NAN;
 }
 
+static const char *ordinal(int64_t number, char buffer[32])
+{
+	static const char *const endings[] = {"th", "st", "nd", "rd"};
+	const int64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
+
+	snprintf(buffer, 32, "%" PRId64 "%s", number, endings[last < 4 ? last : 0]);
+	return buffer;
+}
+
+/* Says if steps come after many batches only: samples that the training itself puts together. */
+static void add_gathered(const struct report *report, char *text, size_t size)
+{
+	const struct period *steps = &report->diagnosis.compute;
+	char buffer[32];
+
+	if (steps->regular && steps->batches >= GATHERED_MANY &&
+	    steps->cost_ns > CAUSE_GATHERED * report->finding.compute_all_ns)
+		page_append(text, size,
+			    " Only each %s batch is followed by a step: if the training puts "
+			    "batches together for it, let the workers do that (batch_size=%" PRId64
+			    ").",
+			    ordinal(steps->batches, buffer), steps->batches);
+}
+
 static void add_start(const struct report *report, char *text, size_t size)
 {
 	size_t count;
@@ -350,6 +375,7 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		break;
 	case CAUSE_WORKER_INTERPRETER:
 		add_fetches(r, text, size);
+		add_gathered(report, text, size);
 		break;
 	case CAUSE_INTERPRETER_HELD:
 		add_holder(report, text, size);
@@ -416,15 +442,6 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 	default:
 		break;
 	}
-}
-
-static const char *ordinal(int64_t number, char buffer[32])
-{
-	static const char *const endings[] = {"th", "st", "nd", "rd"};
-	const int64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
-
-	snprintf(buffer, 32, "%" PRId64 "%s", number, endings[last < 4 ? last : 0]);
-	return buffer;
 }
 
 static void add_rhythm(const struct report *report, char *text, size_t size)
@@ -524,6 +541,9 @@ static void add_first(const struct report *report, char *text, size_t size)
 		add_start(report, text, size);
 		break;
 	case CAUSE_DELIVERY:
+		add_cost(report, text, size);
+		add_gathered(report, text, size);
+		break;
 	case CAUSE_SAMPLER:
 	case CAUSE_UNEXPLAINED:
 	case CAUSE_ISOLATED_STALL:

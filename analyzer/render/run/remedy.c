@@ -15,6 +15,7 @@
 #include "render/run/explain.h"
 
 #define FEW_FILES  0.1 /* files are not why a worker's first loads are long below this share */
+#define ONE_FILE   0.5 /* the least share of all openings that makes one file worth naming */
 #define MOST       0.5 /* the least share of the loads' time that is "most of it" */
 
 /*
@@ -103,9 +104,10 @@ static const char *reopened_file(const struct report *report)
 	for (size_t i = 0; i < files->count; i++)
 		if (!most || files->items[i].count > most->count)
 			most = &files->items[i];
-	/* If loads wait for a server, they open the file as they make the server's client anew. */
-	if (!most || !(r->facts->reopens_per_sample >= GROUNDS_REOPENED) ||
-	    (double)most->count < GROUNDS_REOPENED * report->totals.samples ||
+	/* If loads wait for a server, or open several files, they make a client anew. */
+	if (!most || !(r->facts->reopens_per_sample >= LOAD_FACTS_REOPENED) ||
+	    r->facts->reopens_per_sample < ONE_FILE * r->facts->opens_per_sample ||
+	    (double)most->count < LOAD_FACTS_REOPENED * report->totals.samples ||
 	    r->asked_share >= GROUNDS_OUTSIDE)
 		return NULL;
 	slash = strrchr(most->name, '/');

@@ -298,14 +298,18 @@ static void note_files(const struct tally_list *list, double bytes, struct load_
 static int read_files(struct db *db, double samples, struct load_facts *ret)
 {
 	struct tally_list list;
-	double bytes = 0;
+	double bytes = 0, opens = 0;
 	int r = tally_list_read(db, "file", MOST_TALLIES, &list);
 
 	for (size_t i = 0; r == 0 && i < list.count; i++) {
-		ret->reopens_per_sample =
-			fmax(ret->reopens_per_sample, (double)list.items[i].count / samples);
+		const double each = (double)list.items[i].count / samples;
+
+		ret->reopens_per_sample = fmax(ret->reopens_per_sample, each);
+		opens += each >= LOAD_FACTS_REOPENED ? each : 0;
 		bytes += (double)list.items[i].bytes;
 	}
+	if (r == 0 && list.count)
+		ret->reopened_per_sample = opens;
 	if (r == 0 && bytes > 0)
 		note_files(&list, bytes, ret);
 	tally_list_done(&list);
