@@ -84,7 +84,8 @@ struct whatif {
 	bool is_iterable;       /* the dataset itself deals out its shards to the workers */
 	bool has_fixed_workers; /* other numbers of workers are not predicted: some got less data */
 	/* Share of the loads' time spent waiting for something other than cores and threads; NAN:
-	 * unknown. From WHATIF_OUTSIDE on, more workers' ranges include that they gain nothing. */
+	 * unknown. From WHATIF_OUTSIDE on, more workers' ranges include that they gain nothing, as
+	 * they do for iterable datasets. */
 	double outside_share;
 	double shared_per_s; /* batches a second within the workers' common limit; NAN: unknown */
 	double cores;

@@ -180,6 +180,10 @@ static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 		page_append(text, size,
 			    "Rank 0 loads the batches of all ranks and sends each its part: its "
 			    "own report says what to do.");
+	} else if (job->starved && job->alignment != RANK_ALONE && is_each_calm(ranks)) {
+		page_append(text, size,
+			    "Each rank by itself is not input-bound: look first at the steps, "
+			    "where nearly all of the time is spent.");
 	} else if (job->starved && job->alignment != RANK_ALONE) {
 		if (job->blame_share >= MOSTLY && spread.most >= LONGER * spread.median)
 			page_append(text, size,
@@ -187,15 +191,9 @@ static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 				    "batches came at once, the others would wait for theirs: look",
 				    UNITS_SHARE(job->blame_share));
 		else
-			page_append(text, size,
-				    is_each_calm(ranks)
-					    ? "Each rank by itself is not input-bound: look"
-					    : "No single rank is to blame: look");
-		page_append(
-			text, size,
-			is_each_calm(ranks)
-				? " first at the steps, where nearly all of the time is spent."
-				: " at what they share (storage, cores, the loader's settings).");
+			page_append(text, size, "No single rank is to blame: look");
+		page_append(text, size,
+			    " at what they share (storage, cores, the loader's settings).");
 	}
 }
 
