@@ -112,20 +112,16 @@ def two(model, optimizer, batches):
 def validated(model, optimizer, batches):
     """A loop that validates after every fifth step, with the batches of a loader of its own."""
     others = torch.utils.data.DataLoader(torch.utils.data.Subset(Data(), range(16)), batch_size=8)
-    for number, batch in enumerate(batches):
-        begin(number)
-        optimizer.zero_grad()
-        loss = model(**batch)["loss"]
-        loss.backward()
-        nap("between")
-        optimizer.step()
-        losses.append(loss.item())
-        nap("after")
-        if number % 5 == 4:
-            with torch.no_grad():
-                for other in others:
-                    losses.append(model.layers(other["x"]).sum().item())
-                    nap("other")
+
+    def validating():
+        for number, batch in enumerate(batches):
+            yield batch
+            if number % 5 == 4:
+                with torch.no_grad():
+                    for other in others:
+                        losses.append(model.layers(other["x"]).sum().item())
+                        nap("other")
+    loop(model, optimizer, validating())
 
 
 def ddp(model, optimizer, batches):

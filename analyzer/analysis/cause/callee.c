@@ -12,6 +12,7 @@
 /* A function that the line calls: its time, and how many calls lie between, weighted by time. */
 struct callee {
 	uint32_t frame;
+	const struct line_stack *last; /* stack that was added last */
 	double ns, depth_ns;
 };
 
@@ -20,11 +21,6 @@ struct callees {
 	size_t count;
 	double ns; /* time of the line */
 };
-
-static bool is_same(const struct line_frame *a, const struct line_frame *b)
-{
-	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
-}
 
 /* Returns true if a function only passes a call on, as far as its name tells. */
 static bool passes_on(const struct line_frame *frame)
@@ -38,13 +34,15 @@ static bool passes_on(const struct line_frame *frame)
 	return *name == '_' || *name == '<' || frame->does & LINE_WRAPS;
 }
 
-static int add(struct callees *callees, const struct line_samples *samples, uint32_t frame,
-	       double ns, double depth)
+/* Adds a frame that lies `depth` calls below the line. In one stack, recursion counts once. */
+static int add(struct callees *callees, const struct line_samples *samples,
+	       const struct line_stack *stack, uint32_t frame, double depth)
 {
 	struct callee *found = NULL;
 
 	for (size_t i = 0; i < callees->count && !found; i++)
-		if (is_same(&samples->frames[callees->items[i].frame], &samples->frames[frame]))
+		if (lines_is_same_function(&samples->frames[callees->items[i].frame],
+					   &samples->frames[frame]))
 			found = &callees->items[i];
 	if (!found) {
 		if (!ARRAY_GROW(callees->items, callees->count))
@@ -52,12 +50,15 @@ static int add(struct callees *callees, const struct line_samples *samples, uint
 		found = &callees->items[callees->count++];
 		*found = (struct callee){.frame = frame};
 	}
-	found->ns += ns;
-	found->depth_ns += depth * ns;
+	if (found->last == stack)
+		return 0;
+	found->last = stack;
+	found->ns += (double)stack->ns;
+	found->depth_ns += depth * (double)stack->ns;
 	return 0;
 }
 
-/* Adds the functions between a stack's innermost frame and the line. Recursion counts once. */
+/* Adds the functions between a stack's innermost frame and the line. */
 static int add_stack(struct callees *callees, const struct line_samples *samples,
 		     const struct line_stack *stack, uint32_t line)
 {
@@ -70,15 +71,9 @@ static int add_stack(struct callees *callees, const struct line_samples *samples
 	if (own == stack->depth || stack->frames[own] != line)
 		return 0;
 	callees->ns += (double)stack->ns;
-	for (size_t i = own; r == 0 && i-- > 0;) {
-		bool is_again = passes_on(&frames[stack->frames[i]]);
-
-		for (size_t k = i + 1; k < own && !is_again; k++)
-			is_again = is_same(&frames[stack->frames[i]], &frames[stack->frames[k]]);
-		if (!is_again)
-			r = add(callees, samples, stack->frames[i], (double)stack->ns,
-				(double)(own - i));
-	}
+	for (size_t i = own; r == 0 && i-- > 0;)
+		if (!passes_on(&frames[stack->frames[i]]))
+			r = add(callees, samples, stack, stack->frames[i], (double)(own - i));
 	return r;
 }
 

@@ -20,6 +20,7 @@
 #define ACCUMULATED_MOST  16   /* gradients are accumulated over at most this many batches */
 /* long steps are gradient accumulation only if they take this share of all steps' time */
 #define ACCUMULATED_SHARE 0.4
+#define GATHERED_SHARE    0.9
 /* a first epoch is cold only if loads are off the CPU for this share of its excess time */
 #define COLD_OFF_CPU      0.5
 /* the sampler makes epochs start slowly if it takes at least this share of the start */
@@ -277,16 +278,17 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 	insert_cause(d, 0, cause, ns, time_ns);
 }
 
-/*
- * Returns true if long steps are gradient accumulation: they come often and take much time. It may
- * also be that only they are steps, and what they need is gathered from many batches.
- */
+bool cause_is_gathered(const struct finding *f, const struct period *compute)
+{
+	return compute->regular && compute->cost_ns > GATHERED_SHARE * f->compute_all_ns;
+}
+
+/* Returns true if long steps are no pauses: gradients are accumulated, or batches gathered. */
 static bool is_accumulation(const struct finding *f, const struct period *compute)
 {
-	return compute->regular &&
-	       ((compute->batches <= ACCUMULATED_MOST &&
-		 compute->cost_ns > ACCUMULATED_SHARE * f->compute_all_ns) ||
-		compute->cost_ns > CAUSE_GATHERED * f->compute_all_ns);
+	return cause_is_gathered(f, compute) ||
+	       (compute->regular && compute->batches <= ACCUMULATED_MOST &&
+		compute->cost_ns > ACCUMULATED_SHARE * f->compute_all_ns);
 }
 
 static double logging_ns(const struct cause_input *input)

@@ -11,10 +11,14 @@
 #include "analysis/cause/diagnosis.h"
 
 #define CAUSE_COST_LEAST 0.01
-/* only the long steps that come with a period are steps if they take this share of all steps */
-#define CAUSE_GATHERED 0.9
 /* a second cause is named if it costs at least this share of the first cause's cost */
 #define CAUSE_SECOND     (1.0 / 3)
+
+/*
+ * Returns true if nearly all of the steps' time is in the long ones, which come with a period: only
+ * these are steps, and what they need is gathered from all batches.
+ */
+bool cause_is_gathered(const struct finding *finding, const struct period *compute);
 
 /* Finds the causes of waiting and of long steps, and gives advice. `input` may be NULL. */
 int cause_find(const struct batch_series *series, const struct finding *finding,

@@ -261,7 +261,7 @@ static struct line_share sum(const struct piece *pieces, size_t count)
 	return line;
 }
 
-static bool is_same_function(const struct line_frame *a, const struct line_frame *b)
+bool lines_is_same_function(const struct line_frame *a, const struct line_frame *b)
 {
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
@@ -275,7 +275,7 @@ static void sum_functions(const struct line_samples *samples, double effective,
 
 		for (size_t k = 0; k < lead->count; k++)
 			if (lead->lines[k].is_loop == line->is_loop &&
-			    is_same_function(&samples->frames[line->frame],
+			    lines_is_same_function(&samples->frames[line->frame],
 					     &samples->frames[lead->lines[k].frame]))
 				line->of_function += lead->lines[k].share;
 		line->of_function = fmin(line->of_function, 1);

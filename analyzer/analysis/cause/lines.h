@@ -178,6 +178,8 @@ bool lines_is_own(const char *file);
 /* Returns a function's name without its class, which stacks of CPython 3.11 and newer have. */
 const char *lines_bare_name(const char *function);
 
+bool lines_is_same_function(const struct line_frame *a, const struct line_frame *b);
+
 bool lines_is_iterator(const char *function);
 
 /* Returns true if a function makes an object (as __init__()) or a connection (as connect()). */

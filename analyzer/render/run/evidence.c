@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/cause/cause.h"
 #include "analysis/cause/grounds.h"
 #include "render/form/units.h"
 #include "render/run/code.h"
@@ -207,8 +208,7 @@ static void add_gathered(const struct report *report, char *text, size_t size)
 	const struct period *steps = &report->diagnosis.compute;
 	char buffer[32];
 
-	if (steps->regular && steps->batches >= GATHERED_MANY &&
-	    steps->cost_ns > CAUSE_GATHERED * report->finding.compute_all_ns)
+	if (steps->batches >= GATHERED_MANY && cause_is_gathered(&report->finding, steps))
 		page_append(text, size,
 			    " Only each %s batch is followed by a step: if the training puts "
 			    "batches together for it, let the workers do that (batch_size=%" PRId64

@@ -202,6 +202,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 {
 	const char *line = explain_find(advice_names[advice->id])->line;
 	const int32_t workers = workers_of(report, advice);
+	const char *file = advice->id == ADVICE_KEEP_OPEN ? reopened_file(report) : NULL;
 
 	*buffer = '\0';
 	if (stages_add_line(report, advice->id, buffer, REMEDY_WORDS))
@@ -230,12 +231,15 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return "Do what follows the optimizer less often, or faster.";
 	if (advice->id == ADVICE_FIND_EVENT && removed_is_shift(&report->diagnosis))
 		return "Find out what has become slower there, or who else uses it since then.";
-	if (advice->id == ADVICE_KEEP_OPEN && reopened_file(report))
+	if (file && is_parsed(file))
 		snprintf(buffer, REMEDY_WORDS,
-			 "%s %.60s once in each worker and keep %s: each sample %s it anew.",
-			 is_parsed(reopened_file(report)) ? "Parse" : "Open", reopened_file(report),
-			 is_parsed(reopened_file(report)) ? "what comes out" : "it",
-			 is_parsed(reopened_file(report)) ? "parses" : "opens");
+			 "Parse %.60s once in each worker and keep what comes out: each sample "
+			 "parses it anew.",
+			 file);
+	else if (file)
+		snprintf(buffer, REMEDY_WORDS,
+			 "Open %.60s once in each worker and keep it: each sample opens it anew.",
+			 file);
 	else if (advice->whatif == WHATIF_PREFETCH_X4)
 		snprintf(buffer, REMEDY_WORDS, "Load further ahead: prefetch_factor=%" PRId32 ".",
 			 prefetch_factor(report));
@@ -505,6 +509,8 @@ static void samples_words(const struct report *report, char *buffer)
 
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
 {
+	const char *file = advice->id == ADVICE_KEEP_OPEN ? reopened_file(report) : NULL;
+
 	*buffer = '\0';
 	if (dialect_add_how(report, advice, buffer, REMEDY_WORDS))
 		return buffer;
@@ -623,10 +629,10 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			shift_words(report, buffer);
 		break;
 	case ADVICE_KEEP_OPEN:
-		if (reopened_file(report) && is_parsed(reopened_file(report)))
+		if (file && is_parsed(file))
 			return "Parse it in the dataset's __init__, or once, beforehand, into an "
 			       "array (numpy.save) that workers map (mmap_mode='r').";
-		if (reopened_file(report))
+		if (file)
 			return "Open it for the first sample (if self.file is None: ...), or in "
 			       "worker_init_fn, and use it for all.";
 		break;
