@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/cause/advice.h"
+#include "analysis/cause/useless.h"
 #include "analysis/cause/cause.h"
 #include "analysis/cause/lines.h"
 #include "model.h"
@@ -262,7 +263,7 @@ Test(advice, names_are_there)
 	for (int i = 0; i < ADVICE_MAX; i++)
 		cr_assert_not_null(advice_names[i]);
 	for (int i = 0; i < USELESS_MAX; i++)
-		cr_assert_not_null(advice_useless_words[i]);
+		cr_assert_not_null(useless_words[i]);
 	for (int i = 0; i < WHATIF_MAX; i++)
 		cr_assert_not_null(whatif_name(NULL, i));
 }

@@ -40,15 +40,6 @@ static const unsigned char ranks[ADVICE_MAX] = {
 #undef ADVICE
 };
 
-const char *const advice_useless_words[USELESS_MAX] = {
-	[USELESS_LOADING_IS_NO_LIMIT] = "the training does not wait for data",
-	[USELESS_CORES_ARE_USED] = "the cores are used up",
-	[USELESS_WORKERS_NEVER_IDLE] = "the workers are never idle, so a longer queue "
-				       "stays as empty",
-	[USELESS_NOTHING_BEHIND] = "no finished batch stands behind an unfinished one",
-	[USELESS_OTHER_LIMIT] = "the replay of this run shows no gain",
-};
-
 /* The remedies of each cause, the preferred one first. */
 static const enum advice_id PREFERRED[CAUSE_MAX][REMEDIES] = {
 #define REMEDY(cause, ...) [CAUSE_##cause] = {__VA_ARGS__},
@@ -171,7 +162,7 @@ static bool applies(const struct remedied *v, enum advice_id id)
 	case ADVICE_REDUCE_CPU_PER_BATCH:
 		return removed_working_share(v) >= GROUNDS_CPU_LITTLE;
 	case ADVICE_REDUCE_DELIVERY_COST:
-		return r->tensors >= GROUNDS_TENSORS;
+		return r->tensors >= GROUNDS_TENSORS || v->diagnosis->gathered > 0;
 	case ADVICE_RETURN_TENSORS:
 		return r->facts && !v->input->is_threads &&
 		       ((r->facts->tensors < FEW_TENSORS &&
@@ -367,6 +358,9 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		if (is_sure(whatif, row)) {
 			ret->whatif = row;
 			take_gain(whatif_gain_of(whatif, row), ret);
+			/* Steps that need not put batches together become shorter, too. */
+			if (id == ADVICE_REDUCE_DELIVERY_COST && v->diagnosis->gathered > 0)
+				ret->high = fmax(ret->high, most_of(v, id));
 			return widen_to_function(v, id, ret);
 		}
 		/* Sending less also saves making what was sent. Uneven shards surely are a cause.
@@ -608,53 +602,6 @@ static void add_lack(const struct remedied *v, struct advice_list *list)
 		put_at(at, &advice, list);
 }
 
-static bool is_anything_behind(const struct batch_series *series)
-{
-	for (size_t i = 0; i < series->count; i++)
-		if (series->state[i] & SERIES_STARVED && series->state[i] & SERIES_QUEUE)
-			return true;
-	return false;
-}
-
-static enum useless why(const struct remedied *v, enum whatif_id id)
-{
-	if (!v->finding->starved)
-		return USELESS_LOADING_IS_NO_LIMIT;
-	if (id == WHATIF_WORKERS_X2 && v->diagnosis->whatif.core_limited)
-		return USELESS_CORES_ARE_USED;
-	if (id == WHATIF_PREFETCH_X4 && v->finding->rho >= 1)
-		return USELESS_WORKERS_NEVER_IDLE;
-	if (id == WHATIF_IN_ORDER_FALSE && !is_anything_behind(v->series))
-		return USELESS_NOTHING_BEHIND;
-	return USELESS_OTHER_LIMIT;
-}
-
-/* Returns true if shorter loads would not help, as the training waits for something else. */
-static bool is_not_about_loads(const struct remedied *v)
-{
-	enum cause cause = v->diagnosis->cause;
-
-	return !v->finding->starved || cause == CAUSE_DELIVERY || cause == CAUSE_EPOCH_START ||
-	       cause == CAUSE_SAMPLER || cause == CAUSE_INTERPRETER_HELD;
-}
-
-static void add_useless(const struct remedied *v, struct advice_list *list)
-{
-	static const enum whatif_id tried[] = {WHATIF_WORKERS_X2, WHATIF_PREFETCH_X4,
-					       WHATIF_IN_ORDER_FALSE, WHATIF_PERSISTENT,
-					       WHATIF_LOAD_HALF};
-
-	for (size_t i = 0; i < ARRAY_COUNT(tried); i++) {
-		if (!(v->diagnosis->whatif.gain[tried[i]] < ADVICE_GAIN) ||
-		    advice_has(list, tried[i]) ||
-		    (tried[i] == WHATIF_WORKERS_X2 && advice_has(list, WHATIF_MORE_WORKERS)) ||
-		    (tried[i] == WHATIF_LOAD_HALF && !is_not_about_loads(v)))
-			continue;
-		list->useless[list->useless_count].id = tried[i];
-		list->useless[list->useless_count++].why = why(v, tried[i]);
-	}
-}
-
 /* Puts less CPU per batch before workers that gain little more, if the user's own code leads. */
 static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 {
@@ -695,6 +642,5 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 	if (!list->count)
 		list->steps[list->count++] =
 			(struct advice){ADVICE_NONE, NO_ROW, NAN, NAN, NAN, false};
-	add_useless(&view, list);
 	return r;
 }

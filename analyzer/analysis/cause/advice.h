@@ -16,6 +16,5 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 /* Returns true if the gain of a remedy in the list was predicted by the setting `id`. */
 bool advice_has(const struct advice_list *list, enum whatif_id id);
 
-/* names in JSON; sentences that say why a setting would not help */
+/* names in JSON */
 extern const char *const advice_names[ADVICE_MAX];
-extern const char *const advice_useless_words[USELESS_MAX];

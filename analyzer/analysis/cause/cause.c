@@ -10,6 +10,7 @@
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/lines.h"
 #include "analysis/cause/split.h"
+#include "analysis/cause/useless.h"
 #include "analysis/predict/take.h"
 #include "analysis/statistics/stats.h"
 
@@ -21,6 +22,7 @@
 /* long steps are gradient accumulation only if they take this share of all steps' time */
 #define ACCUMULATED_SHARE 0.4
 #define GATHERED_SHARE    0.9
+#define GATHERED_MANY     8 /* fewer batches a step are those whose gradients are accumulated */
 /* a first epoch is cold only if loads are off the CPU for this share of its excess time */
 #define COLD_OFF_CPU      0.5
 /* the sampler makes epochs start slowly if it takes at least this share of the start */
@@ -278,7 +280,11 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 	insert_cause(d, 0, cause, ns, time_ns);
 }
 
-bool cause_is_gathered(const struct finding *f, const struct period *compute)
+/*
+ * Returns true if nearly all of the steps' time is in the long ones, which come with a period: only
+ * these are steps, and what they need is gathered from all batches.
+ */
+static bool is_gathered(const struct finding *f, const struct period *compute)
 {
 	return compute->regular && compute->cost_ns > GATHERED_SHARE * f->compute_all_ns;
 }
@@ -286,7 +292,7 @@ bool cause_is_gathered(const struct finding *f, const struct period *compute)
 /* Returns true if long steps are no pauses: gradients are accumulated, or batches gathered. */
 static bool is_accumulation(const struct finding *f, const struct period *compute)
 {
-	return cause_is_gathered(f, compute) ||
+	return is_gathered(f, compute) ||
 	       (compute->regular && compute->batches <= ACCUMULATED_MOST &&
 		compute->cost_ns > ACCUMULATED_SHARE * f->compute_all_ns);
 }
@@ -534,6 +540,8 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 		r = boot_stall_ratio(s, f, &ret->boot);
 	if (r < 0)
 		return r;
+	if (ret->compute.batches >= GATHERED_MANY && is_gathered(f, &ret->compute))
+		ret->gathered = ret->compute.batches;
 	grounds_find(s, f, input, &ret->grounds);
 	/* If workers share a limit, shards of equal size gain nothing. */
 	if (!input->flight || isnan(input->flight->limit_per_s))
@@ -566,5 +574,9 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 		list_causes(s, f, input, &split, ret);
 	if (ret->cause == CAUSE_TOO_MANY_WORKERS && ret->whatif.gap != WHATIF_GAP_NONE)
 		ret->whatif.fewer_workers = (int32_t)ceil(s->cores);
-	return r < 0 || !advises ? r : advice_give(s, f, input, ret);
+	if (r < 0 || !advises)
+		return r;
+	r = advice_give(s, f, input, ret);
+	useless_find(s, f, ret);
+	return r;
 }

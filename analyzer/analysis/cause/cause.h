@@ -14,12 +14,6 @@
 /* a second cause is named if it costs at least this share of the first cause's cost */
 #define CAUSE_SECOND     (1.0 / 3)
 
-/*
- * Returns true if nearly all of the steps' time is in the long ones, which come with a period: only
- * these are steps, and what they need is gathered from all batches.
- */
-bool cause_is_gathered(const struct finding *finding, const struct period *compute);
-
 /* Finds the causes of waiting and of long steps, and gives advice. `input` may be NULL. */
 int cause_find(const struct batch_series *series, const struct finding *finding,
 	       const struct cause_input *input, struct diagnosis *ret);

@@ -155,6 +155,7 @@ struct diagnosis {
 	struct cause_cost causes[CAUSE_MAX];
 	size_t cause_count; /* 0: no cause costs enough to be reported */
 	struct period wait, compute, load;
+	int64_t gathered; /* a step follows each so many batches, which it puts together; 0: no */
 	struct timer wait_timer, compute_timer;
 	double compute_share; /* share of all time by which periodic long steps lengthen the run */
 	bool steps_only;      /* `compute` is of wait + compute, as neither is known alone */

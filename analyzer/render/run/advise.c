@@ -307,7 +307,7 @@ static void add_reasons(const struct report *report, struct outline *o)
 				page_append(text, sizeof(text), "%s%s", j > i ? ", " : "",
 					    whatif_words(report, list->useless[j].id));
 		outline_item(o, "No help", "%s: %s", text,
-			     advice_useless_words[list->useless[i].why]);
+			     useless_words[list->useless[i].why]);
 	}
 }
 

@@ -16,7 +16,6 @@
 #define MOST_KERNELS   1e15 /* a file with more kernels is damaged */
 #define LONG_STEP      0.1
 #define FIRST_LONG     10.0
-#define GATHERED_MANY  8 /* fewer batches a step are those whose gradients are accumulated */
 #define LONG_STEPS 1.2
 #define OTHERWISE      1.25
 #define INNER_LEAST    0.5
@@ -202,18 +201,14 @@ static const char *ordinal(int64_t number, char buffer[32])
 	return buffer;
 }
 
-/* Says if steps come after many batches only: samples that the training itself puts together. */
+/* Says if steps come after many batches only, which the training itself seems to put together. */
 static void add_gathered(const struct report *report, char *text, size_t size)
 {
-	const struct period *steps = &report->diagnosis.compute;
 	char buffer[32];
 
-	if (steps->batches >= GATHERED_MANY && cause_is_gathered(&report->finding, steps))
-		page_append(text, size,
-			    " Only each %s batch is followed by a step: if the training puts "
-			    "batches together for it, let the workers do that (batch_size=%" PRId64
-			    ").",
-			    ordinal(steps->batches, buffer), steps->batches);
+	if (report->diagnosis.gathered > 0)
+		page_append(text, size, " Only each %s batch is followed by a step.",
+			    ordinal(report->diagnosis.gathered, buffer));
 }
 
 static void add_start(const struct report *report, char *text, size_t size)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/cause/advice.h"
+#include "analysis/cause/useless.h"
 #include "analysis/predict/same.h"
 #include "render/form/outline.h"
 #include "render/form/units.h"

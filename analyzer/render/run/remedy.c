@@ -190,6 +190,12 @@ static bool by_fetches(const struct grounds *r)
 	return r->facts && r->facts->tensors < r->tensors;
 }
 
+/* Returns true if fewer hand-overs are those of batches which each step puts together. */
+static bool is_gathered(const struct report *report, const struct advice *advice)
+{
+	return advice->id == ADVICE_REDUCE_DELIVERY_COST && report->diagnosis.gathered > 0;
+}
+
 /* Returns true if the pauses after the optimizer are those of a constructor of the user's. */
 static bool makes_anew(const struct report *report, const struct advice *advice)
 {
@@ -224,6 +230,12 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return decode_line(report);
 	if (advice->id == ADVICE_SPLIT_FIRST && splits_files(&report->diagnosis.grounds))
 		return "Split the files between the workers, if each of them reads all.";
+	if (is_gathered(report, advice)) {
+		snprintf(buffer, REMEDY_WORDS,
+			 "Let the workers put the %" PRId64 " batches of a step together.",
+			 report->diagnosis.gathered);
+		return buffer;
+	}
 	if (makes_anew(report, advice))
 		return "Make it once, before the loop, not again and again.";
 	if (advice->id == ADVICE_REDUCE_MAIN_THREAD_EVENT &&
@@ -609,6 +621,9 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		read_words(report, buffer);
 		break;
 	case ADVICE_REDUCE_DELIVERY_COST:
+		if (is_gathered(report, advice))
+			return "Pass batch_size to the DataLoader: now each of them is handed over "
+			       "by itself.";
 		snprintf(buffer, REMEDY_WORDS, "A batch %s %.0f %s. %s",
 			 by_fetches(&report->diagnosis.grounds) ? "asks workers for" : "has",
 			 report->diagnosis.grounds.tensors,
