@@ -12,7 +12,7 @@
 
 /* Frames of the stacks below, by their places in FRAMES. */
 enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN, LISTCOMP, SHARER,
-       LOOP_1, LOOP_2, LOOP_3, LOOP_4, WEIGHTED, INDEX, POLL, ZIP, ITEM, ITEMS };
+       LOOP_1, LOOP_2, LOOP_3, LOOP_4, WEIGHTED, INDEX, POLL, ZIP, ITEM, ITEMS, BACK };
 
 static struct line_frame FRAMES[] = {
 	[WEIGHTED] = {"/v/site-packages/torch/sampler.py", "Weighted.__iter__", 277, false, true},
@@ -38,6 +38,8 @@ static struct line_frame FRAMES[] = {
 		  .does = LINE_GETS_ITEM},
 	[ITEMS] = {.file = "/w/train.py", .function = "Data.__getitems__", .line = 5,
 		   .does = LINE_GETS_ITEMS},
+	[BACK] = {.file = "/v/site-packages/torch/autograd/graph.py",
+		  .function = "_engine_run_backward", .line = 869, .does = LINE_GOES_BACK},
 	[LOOP_1] = {"/w/train.py", "augment", 71, true, false},
 	[LOOP_2] = {"/w/train.py", "augment", 72, true, false},
 	[LOOP_3] = {"/w/train.py", "augment", 73, true, false},
@@ -532,10 +534,38 @@ Test(lines, a_function_may_lead_with_none_of_its_lines)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		rows[i].role = LINE_ROLE_MAIN;
 		rows[i].phase = LINE_STEP;
+		rows[i].frames[1] = LOOP_3;
 	}
+	rows[4].count = 3;
 	give(&given, rows, sizeof(rows) / sizeof(*rows));
 	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
 	cr_expect_eq(named(&lines, CAUSE_NONE, 0), -1, "a loop over batches is a function, too");
+	lines_done(&lines);
+}
+
+/* Of a step, the line to begin with is that of the longest function which is only a part of it. */
+Test(lines, a_function_of_the_step)
+{
+	struct row rows[] = {
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 36, {BACK, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 20, {LOOP_1, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 16, {LOOP_2, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 22, {METRICS, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 6, {BACK, LOOP_3, MAIN, -1}},
+	};
+	const struct line_lead *steps;
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	steps = &lines.groups[LINE_STEPS];
+	cr_expect_eq(steps->lines[0].frame, MAIN);
+	cr_expect(steps->lines[0].is_backward);
+	cr_expect_float_eq(steps->lines[0].of_function, 0.36, 1e-9);
+	cr_expect_eq(steps->lines[1].frame, METRICS);
+	cr_expect_eq(steps->lines[2].frame, LOOP_1);
+	cr_expect_float_eq(steps->lines[2].of_function, 0.36, 1e-9, "not the backward pass");
+	cr_expect_eq(lines_of_function(steps), &steps->lines[2]);
+	cr_expect_eq(named(&lines, CAUSE_NONE, 0), LOOP_1);
 	lines_done(&lines);
 }
 

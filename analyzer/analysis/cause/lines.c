@@ -11,7 +11,7 @@
 #define NORMAL_95    1.96
 /* a line of code is reported if its share of the group's time, less its error, is at least this */
 #define NAMED_SHARE  0.25
-/* where the longest line of the steps is not the user's, the share of a function that is */
+/* a function of the user's is named for the steps if it takes at least this share of them */
 #define OWN_OF_STEP  0.2
 /* a line of a step is reported only if it takes at least this share of all time */
 #define LEAST_OF_STEP 0.1
@@ -266,52 +266,6 @@ bool lines_is_same_function(const struct line_frame *a, const struct line_frame 
 	return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
 }
 
-/* Sets the share of each line's whole function. Lines that wait in a loop are summed separately. */
-static void sum_functions(const struct line_samples *samples, double effective,
-			  struct line_lead *lead)
-{
-	for (size_t i = 0; i < lead->count && i < LINE_SUMMED; i++) {
-		struct line_share *line = &lead->lines[i];
-
-		for (size_t k = 0; k < lead->count; k++)
-			if (lead->lines[k].is_loop == line->is_loop &&
-			    lines_is_same_function(&samples->frames[line->frame],
-					     &samples->frames[lead->lines[k].frame]))
-				line->of_function += lead->lines[k].share;
-		line->of_function = fmin(line->of_function, 1);
-		line->function_error = lines_error(line->of_function, effective);
-	}
-}
-
-static int lead(const struct line_samples *samples, struct piece *pieces, size_t count,
-		struct line_lead *ret)
-{
-	double effective = lines_effective_count(ret->samples, ret->ns), ns = 0;
-
-	ret->lines = calloc(count + 1, sizeof(*ret->lines));
-	if (!ret->lines)
-		return -ENOMEM;
-	qsort(pieces, count, sizeof(*pieces), by_frame);
-	for (size_t begin = 0, end; begin < count; begin = end) {
-		for (end = begin; end < count && pieces[end].frame == pieces[begin].frame; end++)
-			ns += pieces[end].ns;
-		ret->lines[ret->count++] = sum(pieces + begin, end - begin);
-	}
-	qsort(ret->lines, ret->count, sizeof(*ret->lines), by_time);
-	ns = fmax(ns, ret->ns);
-	for (size_t i = 0; i < ret->count; i++) {
-		struct line_share *line = &ret->lines[i];
-
-		line->share = ns > 0 ? fmin(line->ns / ns, 1) : 0;
-		line->is_waiter = samples->frames[line->frame].is_waiter;
-		line->is_own = samples->frames[line->frame].is_own;
-		line->is_wrapped = samples->frames[line->inner].does & LINE_WRAPS;
-		line->error = lines_error(line->share, effective);
-	}
-	sum_functions(samples, effective, ret);
-	return 0;
-}
-
 static bool is_shared(const struct line_samples *samples, int64_t loader_id, enum line_group group)
 {
 	for (size_t i = 0; i < samples->stack_count; i++) {
@@ -340,6 +294,84 @@ bool lines_passes(const struct line_filter *filter, const struct line_stack *sta
 	return !filter->loader_id || stack->loader_id == filter->loader_id;
 }
 
+/* Returns true if nearly all steps run in a frame's function: it has the loop, or a whole step. */
+static bool is_whole_step(const struct line_samples *samples, const struct line_filter *filter,
+			  uint32_t frame)
+{
+	double ns = 0, within_ns = 0;
+
+	for (size_t i = 0; i < samples->stack_count; i++) {
+		const struct line_stack *stack = &samples->stacks[i];
+		size_t k = 0;
+
+		if (stack->role != LINE_ROLE_MAIN || !lines_passes(filter, stack))
+			continue;
+		while (k < stack->depth &&
+		       !lines_is_same_function(&samples->frames[stack->frames[k]],
+					       &samples->frames[frame]))
+			k++;
+		ns += (double)stack->ns;
+		within_ns += k < stack->depth ? (double)stack->ns : 0;
+	}
+	return within_ns > LINE_IS_STEP * ns;
+}
+
+/*
+ * Sets the share of each line's whole function. Lines that wait in a loop are summed separately. A
+ * function that is a whole step has no share but its lines', and no function has the time of the
+ * backward pass, which is a part of the step by itself (step_parts.h).
+ */
+static void sum_functions(const struct line_samples *samples, const struct line_filter *filter,
+			  double effective, struct line_lead *lead)
+{
+	for (size_t i = 0; i < lead->count && i < LINE_SUMMED; i++) {
+		struct line_share *line = &lead->lines[i];
+		const bool is_alone = filter->group == LINE_STEPS &&
+				      (line->is_backward ||
+				       is_whole_step(samples, filter, line->frame));
+
+		for (size_t k = 0; k < lead->count; k++)
+			if (lead->lines[k].is_loop == line->is_loop &&
+			    (k == i || (!is_alone && !lead->lines[k].is_backward)) &&
+			    lines_is_same_function(&samples->frames[line->frame],
+					     &samples->frames[lead->lines[k].frame]))
+				line->of_function += lead->lines[k].share;
+		line->of_function = fmin(line->of_function, 1);
+		line->function_error = lines_error(line->of_function, effective);
+	}
+}
+
+static int lead(const struct line_samples *samples, const struct line_filter *filter,
+		struct piece *pieces, size_t count, struct line_lead *ret)
+{
+	double effective = lines_effective_count(ret->samples, ret->ns), ns = 0;
+
+	ret->lines = calloc(count + 1, sizeof(*ret->lines));
+	if (!ret->lines)
+		return -ENOMEM;
+	qsort(pieces, count, sizeof(*pieces), by_frame);
+	for (size_t begin = 0, end; begin < count; begin = end) {
+		for (end = begin; end < count && pieces[end].frame == pieces[begin].frame; end++)
+			ns += pieces[end].ns;
+		ret->lines[ret->count++] = sum(pieces + begin, end - begin);
+	}
+	qsort(ret->lines, ret->count, sizeof(*ret->lines), by_time);
+	ns = fmax(ns, ret->ns);
+	for (size_t i = 0; i < ret->count; i++) {
+		struct line_share *line = &ret->lines[i];
+
+		line->share = ns > 0 ? fmin(line->ns / ns, 1) : 0;
+		line->is_waiter = samples->frames[line->frame].is_waiter;
+		line->is_own = samples->frames[line->frame].is_own;
+		line->is_wrapped = samples->frames[line->inner].does & LINE_WRAPS;
+		line->is_backward = samples->frames[line->inner].does & LINE_GOES_BACK &&
+				    line->inner_share >= CALLS_SHARE;
+		line->error = lines_error(line->share, effective);
+	}
+	sum_functions(samples, filter, effective, ret);
+	return 0;
+}
+
 static int find(const struct line_samples *samples, int64_t loader_id, enum line_group group,
 		bool is_holder, struct piece *pieces, struct line_lead *ret)
 {
@@ -359,7 +391,7 @@ static int find(const struct line_samples *samples, int64_t loader_id, enum line
 		if (is_sampled != is_holder)
 			pieces[count++] = piece_of(samples, stack);
 	}
-	return lead(samples, pieces, count, ret);
+	return lead(samples, &filter, pieces, count, ret);
 }
 
 static int find_within(const struct line_samples *samples, int64_t loader_id,
@@ -379,7 +411,7 @@ static int find_within(const struct line_samples *samples, int64_t loader_id,
 		piece.is_loop = false;
 		pieces[count++] = piece;
 	}
-	return lead(samples, pieces, count, &ret->within);
+	return lead(samples, &filter, pieces, count, &ret->within);
 }
 
 /* Sets the shares of the steps in which the main thread waited for the interpreter, or held it. */
@@ -530,6 +562,21 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 	return NULL;
 }
 
+const struct line_share *lines_of_function(const struct line_lead *steps)
+{
+	const struct line_share *ret = NULL;
+
+	for (size_t i = 0; i < steps->count && i < LINE_SUMMED; i++) {
+		const struct line_share *line = &steps->lines[i];
+
+		if (line->is_own && !line->is_loop && !line->is_backward &&
+		    is_of_function(line, OWN_OF_STEP) &&
+		    (!ret || line->of_function > ret->of_function))
+			ret = line;
+	}
+	return ret;
+}
+
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio)
 {
 	const struct line_lead *steps = lines ? &lines->groups[LINE_STEPS] : NULL;
@@ -599,13 +646,9 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop &&
 		    may_be_pauses(&lead->lines[i], finding, diagnosis))
 			ret->line = &lead->lines[i];
-	/* The backward pass has its own part of the step (step_parts.h). A line of the user's code
-	 * says more than PyTorch's line in which that pass runs. */
-	for (size_t i = 0; group == LINE_STEPS && ret->line && i < lead->count; i++)
-		if (!ret->line->is_own && lead->lines[i].is_own && !lead->lines[i].is_loop &&
-		    is_of_function(&lead->lines[i], OWN_OF_STEP) &&
-		    may_be_pauses(&lead->lines[i], finding, diagnosis))
-			ret->line = &lead->lines[i];
+	if (group == LINE_STEPS && lines_of_function(lead) &&
+	    may_be_pauses(lines_of_function(lead), finding, diagnosis))
+		ret->line = lines_of_function(lead);
 	for (size_t i = 0; group != LINE_STEPS && i < lead->count && !ret->line; i++)
 		if (is_of_function(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
 			ret->line = &lead->lines[i];

@@ -77,6 +77,7 @@ enum line_does {
 	LINE_GETS_ITEMS = 16, /* __getitems__() of a dataset that makes whole batches */
 	LINE_COMPILES = 32,   /* compiles a model for torch.compile() */
 	LINE_WRAPS = 64,      /* only calls C: the time is that of the caller's arithmetic */
+	LINE_GOES_BACK = 128, /* runs PyTorch's backward pass */
 };
 
 struct line_stack {
@@ -130,7 +131,8 @@ struct line_share {
 	bool is_loop;        /* the line mostly waits in a loop that calls the loader */
 	bool is_waiter;
 	bool is_own;
-	bool is_wrapped; /* `inner` only calls C (LINE_WRAPS) */
+	bool is_wrapped;  /* `inner` only calls C (LINE_WRAPS) */
+	bool is_backward; /* most of the line's time passes in the backward pass (LINE_GOES_BACK) */
 };
 
 #define LINE_SUMMED 32
@@ -214,6 +216,12 @@ void lines_done(struct lines *lines);
 
 /* Returns a group's longest line, loops excepted; NULL: below a quarter of it, or few samples. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
+
+/*
+ * Returns the longest line of the user's function that takes most of the steps, whole steps
+ * and the backward pass excepted. NULL: no such function takes a fifth of the steps.
+ */
+const struct line_share *lines_of_function(const struct line_lead *steps);
 
 /*
  * Returns the line with most of the steps' time. Returns NULL if this line is not the user's, is a

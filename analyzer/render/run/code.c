@@ -336,9 +336,7 @@ static void add_line_words(const struct report *report, const struct line_named 
 		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
 		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error),
 		    named->is_holder ? GROUPS[named->group].all : GROUPS[named->group].one);
-	/* In steps, the function may be that of the loop over batches: its share is no news. */
-	if (named->group != LINE_STEPS &&
-	    named->line->of_function >= SPREAD * named->line->share)
+	if (named->line->of_function >= SPREAD * named->line->share)
 		page_append(text, size, ", the whole function %s",
 			    UNITS_SHARE(named->line->of_function));
 	add_callee(report, &names, named, text, size);
@@ -363,6 +361,8 @@ bool code_add_lead(const struct report *report, enum line_group group, char *tex
 
 	if (!is_of_samples(report) || lead->samples < LEAST_COUNT)
 		return false;
+	if (group == LINE_STEPS)
+		named.line = lines_of_function(lead);
 	for (size_t i = 0; i < lead->count && !named.line; i++)
 		if (!lead->lines[i].is_loop &&
 		    lead->lines[i].share - lead->lines[i].error >= LEAST_LEAD)

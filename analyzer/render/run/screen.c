@@ -232,9 +232,12 @@ static void add_load(const struct report *report, struct outline *o)
 	    steps->lines[0].share <= LINE_IS_STEP &&
 	    !(lines_name(&report->lines, f, &report->diagnosis, &named) &&
 	      named.group == LINE_STEPS) &&
-	    code_add_lead(report, LINE_STEPS, text, sizeof(text)))
-		outline_item(o, report->step.is_split ? "In it" : "Step", "%s: %s",
-			     UNITS_TIME(f->demand_mean_ns), text);
+	    code_add_lead(report, LINE_STEPS, text, sizeof(text))) {
+		if (report->step.is_split)
+			outline_item(o, "In it", "%s", text);
+		else
+			outline_item(o, "Step", "%s: %s", UNITS_TIME(f->demand_mean_ns), text);
+	}
 }
 
 enum same screen_set_same(const struct report *report)

@@ -88,6 +88,10 @@ static unsigned does(const char *file, const char *function, bool is_waiter)
 	/* NumPy's sum(), any(), stack() and the like are Python functions around C. */
 	if (strstr(file, "/numpy/_core/") || strstr(file, "/numpy/core/"))
 		does |= LINE_WRAPS;
+	/* These two call the C++ engine: _engine_run_backward() since PyTorch 2.3. */
+	if (strstr(file, "/torch/autograd/") && (strcmp(name, "_engine_run_backward") == 0 ||
+						 strcmp(name, "backward") == 0))
+		does |= LINE_GOES_BACK;
 	if (strcmp(name, "__getitem__") == 0)
 		does |= LINE_GETS_ITEM;
 	/* Subset.__getitems__, PyTorch's own, mostly asks for one sample at a time. */
