@@ -13,6 +13,12 @@ import rundb
 SAMPLES = 32
 
 
+def insert_made(database, batches, tensors, batch_bytes):
+    for batch in batches:
+        rundb.insert(database, "t_made", {"loader_id": 1, "epoch": batch["epoch"], "task": batch["task"],
+                                          "tensor_count": tensors, "batch_bytes": batch_bytes})
+
+
 def build(path, batch_bytes, decode=0.0, pixels=0, images=0, asked=0.0, peer="", tensors=2,
           decoder=("libjpeg", "JPEG", 2048), again=0, file="", others=0, spread=0.0, **changes):
     """Two workers that cannot keep up.
@@ -49,9 +55,7 @@ def build(path, batch_bytes, decode=0.0, pixels=0, images=0, asked=0.0, peer="",
         if peer:
             database.execute("INSERT INTO t_total VALUES ('wait', ?, 'socket', 0, ?, ?, 1, 0, 1000, 0)",
                              (peer, count, int(load_ns * asked)))
-        for batch in batches:
-            rundb.insert(database, "t_made", {"loader_id": 1, "epoch": batch["epoch"], "task": batch["task"],
-                                              "tensor_count": tensors, "batch_bytes": batch_bytes})
+        insert_made(database, batches, tensors, batch_bytes)
     return path
 
 
@@ -241,9 +245,7 @@ def check_shards(folder):
                    for batch in rundb.simulate(300, 2, 60, 20)]
         rundb.build(path, [rundb.loader(batches, workers=2, kind=kind)], meta={"cpus": "3"})
         with sqlite3.connect(path) as database:
-            for batch in batches:
-                rundb.insert(database, "t_made", {"loader_id": 1, "epoch": 0, "task": batch["task"], "tensor_count": 1,
-                                                  "batch_bytes": 1000})
+            insert_made(database, batches, 1, 1000)
         text, steps = forms.flat(forms.run(path)), json.loads(t.report("--json", path).out)["advice"]
         gains = {step["id"]: step for step in steps}
         is_iterable = "iterable" in kind
@@ -278,6 +280,24 @@ def check_threads(folder):
         t.equal("no gain if what loads wait for is shared" in forms.flat(forms.run(path)), name == "waiting", name, "range")
 
 
+def check_reopened(folder):
+    """Each sample makes a reader of one file: a table is parsed anew, another file is opened anew."""
+    own, reader = ("/home/me/train.py", "Rows.__getitem__", 20), ("/usr/lib/python3/site-packages/x/io.py", "Reader.__init__", 9)
+    for name, words in (("sensors.csv", "Parse sensors.csv once in each worker and keep what comes out: each sample parses it"),
+                        ("waves.h5", "Open waves.h5 once in each worker and keep it: each sample opens it anew")):
+        path, batches = os.path.join(folder, name + ".db"), rundb.simulate(300, 2, 120, 20)
+        for batch in batches:
+            batch.update(cpu_ns=batch["load_ns"], open_count=SAMPLES, open_ns=1000, read_ns=0)
+        rundb.build(path, [rundb.loader(batches, workers=2, batch_size=SAMPLES)], meta={"schema": "10", "cpus": "2"},
+                    lines=[("worker", 1, "load", [reader, own], 700), ("worker", 1, "load", [own], 300)])
+        with sqlite3.connect(path) as database:
+            database.execute("INSERT INTO t_total VALUES ('file', ?, '', 0, ?, 1000, 1000, 0, 1000, 0)",
+                             ("/data/" + name, 300 * SAMPLES))
+            insert_made(database, batches, 1, 1 << 20)
+        check(name, path, "keep_open", words)
+        t.equal("numpy.save" in forms.flat(forms.run(path)), name == "sensors.csv", name, "how")
+
+
 def check_compiling(folder):
     """A model that is compiled in most steps, in the first ones, and never."""
     own, path = ("/home/me/train.py", "<module>", 20), os.path.join(folder, "compiled.db")
@@ -300,7 +320,8 @@ def check_compiling(folder):
 
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
-                 check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_compiling):
+                 check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_reopened,
+                 check_compiling):
         each(t.scratch())
     t.finish()
 
