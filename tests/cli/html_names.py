@@ -20,6 +20,7 @@ def check_hostile(folder):
     # Bytes that are no valid text become the replacement character.
     t.check(raw.count("\ufffd") >= 2, "bytes that are no text")
     t.check("&lt;script&gt;window.hacked" in raw, "it is shown as it is")
+    t.check("busy" in [e["attrs"].get("id") for e in page.all("figure")], "no lanes of stages")
     for what in ("files", "samples"):
         t.check(raw.count("&quot;quo&#39;te&quot;") >= 3, what)
     result = t.report("html", path, "-o", os.path.join(folder, "out.html"))

@@ -198,6 +198,11 @@ def hostile(path):
     database = sqlite3.connect(path)
     rundb.insert_lines(database, [("worker", 1, "load", [("/x/" + MARKUP, "f" + MARKUP, 1),
                                                          ("/y/</script>" + MARKUP, "g\u202e\x85", 2)], 900)])
+    rundb.insert(database, "t_stage", {"stage_id": 1, "pid": 42, "number": 1, "root": 1, "kind": "other",
+                                       "name": MARKUP})
+    rundb.insert(database, "t_stage_sum", {
+        "stage_id": 1, "begin_ns": rundb.START_NS, "window_ns": 10**9, "loader_id": 1, "epoch": 0,
+        "elements": 1, "busy_ns": 10**9, "own_ns": 10**9, "read_ns": 0, "ready": 0})
     database.execute("UPDATE t_frame SET function = CAST(? AS TEXT) WHERE line = 2", (ODD,))
     database.execute("UPDATE t_meta SET value = CAST(? AS TEXT) WHERE key = 'command'",
                      (MARKUP.encode() + ODD,))

@@ -11,6 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t
 import forms
+import html_file
 import rundb
 
 MS = rundb.MS
@@ -155,6 +156,40 @@ def check_page(path):
             t.equal(shown[:len(told)], told, row[0], "on the page")
 
 
+def areas_of(path):
+    """Returns the areas of a lane's bars, each of them drawn as up, right and down."""
+    bars = re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)V", path["attrs"]["d"])
+    return [(float(right) - float(left)) * (float(low) - float(high)) for left, low, high, right in bars]
+
+
+def check_lanes(path, limits):
+    """Each lane has the mean and the area that JSON says, and three times more in the first half of the time."""
+    with sqlite3.connect(path) as database:  # the first half of the time has 1.5 of the mean
+        for sign, compare in ("+", "="), ("-", ">"):
+            database.execute("UPDATE t_stage_sum SET busy_ns = busy_ns {0} busy_ns / 2, own_ns = own_ns {0} own_ns / 2"
+                             " WHERE begin_ns {1} ?".format(sign, compare), (rundb.START_NS,))
+    page, _ = html_file.check_page(path, "lanes")
+    stages = {stage["name"]: stage for stage in json.loads(t.report("--json", path).out)["stages"]}
+    figure = next(e for e in page.all("figure") if e["attrs"].get("id") == "busy")
+    lanes = [e for e in html_file.inside(figure) if e["tag"] == "g" and "class" not in e["attrs"]]
+    shown = {}
+    for lane in lanes:
+        name, mean, hundred, own, rest = lane["inside"]
+        marked, name = re.match("(▸ )?(?:↳ )?(.*)", name["text"]).groups()
+        stage = shown[name] = stages[name]
+        t.equal(marked is not None, name in limits, name, "is marked as the one that is waited for")
+        t.equal(mean["text"], "{:.0f} %".format(100 * stage["busy"]), name, "on the right")
+        left, line, right = map(float, re.findall(r"[\d.]+", hundred["attrs"]["d"]))
+        lows = re.findall(r"M[\d.]+ ([\d.]+)V", own["attrs"]["d"] + rest["attrs"]["d"])
+        full = (max(map(float, lows)) - line) * (right - left)
+        for areas, share in (areas_of(own), stage["own"]), (areas_of(rest), stage["busy"] - stage["own"]):
+            t.check(abs(sum(areas) / full - share) < 0.01, name, "drawn", areas, full, "JSON", stage)
+            t.check(share < 0.01 or len(areas) == 2 and abs(areas[0] - 3 * areas[1]) < 0.02 * areas[0], name, areas)
+    t.equal(list(shown), [name for name, stage in stages.items() if stage["busy"] >= 0.01], "lanes")
+    means = ", ".join("{} {}".format(lane["inside"][0]["text"].lstrip("▸↳ "), lane["inside"][1]["text"]) for lane in lanes)
+    t.check(means in html_file.words_of(figure), means, "is not in the figure's description")
+
+
 def main():
     folder = t.scratch()
 
@@ -170,6 +205,7 @@ def main():
             ["MapAndBatch", "ReadFile"], "waited for")
     t.equal(found["advice"][0]["ci95"][0], 0, "what is read may come no faster")
     check_page(os.path.join(folder, "pool.db"))
+    check_lanes(run("lanes", SERIAL), ("TFRecord",))
     counters = {}
     for event in json.loads(t.report("trace", os.path.join(folder, "pool.db")).out)["traceEvents"]:
         if event["ph"] == "C" and "(stage" in event["name"]:

@@ -42,6 +42,7 @@ enum stage_kind stage_kind_find(const char *name);
 
 /* What one stage or kernel did, summed over the run. -1 and NAN: unknown. */
 struct stage_work {
+	int64_t id;
 	char name[STAGE_NAME];
 	enum stage_kind kind;
 	bool is_kernel; /* an operation that a stage runs for each element */

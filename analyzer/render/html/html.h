@@ -14,6 +14,7 @@
 #include "analysis/predict/grid.h"
 #include "render/run/report.h"
 #include "store/run/gpu.h"
+#include "store/run/query.h"
 
 #define HTML_WINDOWS  2
 #define HTML_GPU_BARS 156
@@ -34,6 +35,8 @@ struct html_input {
 	struct gpu_means device;
 	struct gpu_bar gpu_bars[HTML_GPU_BARS]; /* empty if the GPU was not observed */
 	size_t gpu_bar_count, gpu_bar_each;
+	struct stage_bar *stage_bars; /* NULL: no stages were observed */
+	size_t stage_bar_count;
 	struct html_window
 		windows[HTML_WINDOWS]; /* a typical window, and one around the longest wait */
 	size_t window_count;

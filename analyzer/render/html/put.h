@@ -110,6 +110,7 @@ void html_answer(struct html *html, enum stall_verdict verdict, const char *rang
 
 void html_header(struct html *html);
 void html_timeline(struct html *html);
+void html_stages(struct html *html);
 void html_gpu(struct html *html);
 int html_pattern(struct html *html);
 void html_life(struct html *html);

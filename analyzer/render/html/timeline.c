@@ -66,5 +66,6 @@ void html_timeline(struct html *html)
 	html_blocks(html, "wait");
 	put_figure(html);
 	put_numbers(html, s);
+	html_stages(html);
 	html_section_end(html);
 }

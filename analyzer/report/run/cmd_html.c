@@ -45,6 +45,9 @@ static int read_input(struct db *db, const struct report *report, void *context)
 		r = gpu_bars_read(db, &report->filter, ret->gpu_bar_each, ret->gpu_bars,
 				  ret->gpu_bar_count);
 	}
+	if (r == 0)
+		r = stage_bars_read(db, report->filter.loader_id, &ret->stage_bars,
+				    &ret->stage_bar_count);
 	ret->window_count = html_choose_windows(&report->series, &report->finding, ret->windows);
 	for (size_t i = 0; r == 0 && i < ret->window_count; i++)
 		r = read_window(db, &report->filter, &ret->windows[i]);
@@ -84,6 +87,7 @@ int cmd_html(const struct options *options)
 		status = show(options, &input);
 	for (size_t i = 0; i < input.window_count; i++)
 		free(input.windows[i].rows);
+	free(input.stage_bars);
 	judge_done(&report);
 	return status;
 }

@@ -564,7 +564,7 @@ static const char LATER_STAGES_SQL[] =
 
 struct stage_row {
 	struct stage_work stage;
-	int64_t id, parent;
+	int64_t parent;
 	double span_ns;
 };
 
@@ -579,7 +579,7 @@ static int take_stage(sqlite3_stmt *stmt, void *item)
 	struct stage_work *stage = &row->stage;
 	char kind[16];
 
-	row->id = rows_int(stmt, 0);
+	stage->id = rows_int(stmt, 0);
 	row->parent = rows_int(stmt, 1);
 	rows_fill(stmt, 2, REDACT_NOT, kind, sizeof(kind));
 	rows_fill(stmt, 3, REDACT_NOT, stage->name, sizeof(stage->name));
@@ -616,7 +616,7 @@ int stages_read(struct db *db, int64_t loader_id, bool is_later, struct stages *
 		ret->list[i] = rows[i].stage;
 		ret->list[i].parent = STAGE_NOWHERE;
 		for (size_t k = 0; k < count; k++)
-			if (rows[k].id == rows[i].parent)
+			if (rows[k].stage.id == rows[i].parent)
 				ret->list[i].parent = k;
 		if (rows[i].stage.is_root && !(rows[i].span_ns < ret->span_ns))
 			ret->span_ns = rows[i].span_ns;
@@ -624,4 +624,27 @@ int stages_read(struct db *db, int64_t loader_id, bool is_later, struct stages *
 	}
 	free(rows);
 	return r;
+}
+
+/* Each window is in the part of the loader's time in which it begins. No window is cut. */
+static const char BARS_SQL[] =
+	"SELECT stage_id, MIN(MIN(begin_ns)) OVER o, MAX(MAX(begin_ns + window_ns)) OVER o,"
+	" SUM(busy_ns) * 1.0 / MAX(SUM(window_ns)) OVER o,"
+	" SUM(own_ns) * 1.0 / MAX(SUM(window_ns)) OVER o FROM ("
+	"  SELECT *, (begin_ns - MIN(begin_ns) OVER ()) * 156"
+	"  / (1 + MAX(begin_ns) OVER () - MIN(begin_ns) OVER ()) AS part"
+	"  FROM t_stage_sum WHERE loader_id = ?1 AND window_ns > 0)"
+	" GROUP BY stage_id, part WINDOW o AS (PARTITION BY part) ORDER BY part LIMIT 100000";
+
+static int take_bar(sqlite3_stmt *stmt, void *item)
+{
+	*(struct stage_bar *)item = (struct stage_bar){
+		rows_int(stmt, 0), sqlite3_column_double(stmt, 1), sqlite3_column_double(stmt, 2),
+		sqlite3_column_double(stmt, 3), sqlite3_column_double(stmt, 4)};
+	return 1;
+}
+
+int stage_bars_read(struct db *db, int64_t loader_id, struct stage_bar **ret, size_t *ret_count)
+{
+	return rows_list(db, BARS_SQL, loader_id, sizeof(**ret), take_bar, ret, ret_count);
 }

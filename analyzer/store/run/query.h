@@ -38,3 +38,12 @@ int query_rank_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
  * stages_done(ret) afterwards.
  */
 int stages_read(struct db *db, int64_t loader_id, bool is_later, struct stages *ret);
+
+/* The shares of a part of the run that a stage spent in its calls; 1: one call all the time. */
+struct stage_bar {
+	int64_t stage_id;
+	double begin_ns, end_ns, busy, own;
+};
+
+/* Lists the bars of a loader's stages, ordered by time. Free *ret (NULL: none). */
+int stage_bars_read(struct db *db, int64_t loader_id, struct stage_bar **ret, size_t *ret_count);
