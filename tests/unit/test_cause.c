@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "analysis/cause/advice.h"
-#include "analysis/cause/useless.h"
 #include "analysis/cause/cause.h"
 #include "analysis/cause/lines.h"
+#include "analysis/cause/useless.h"
 #include "model.h"
 
 #define MS 1e6
@@ -148,6 +148,9 @@ Test(cause, each_of_them)
 
 	m = HEALTHY;
 	m.delivery = 9;
+	expect(&m, CAUSE_DELIVERY, ADVICE_CHEAPER_STEP);
+	cr_assert_eq(diagnosis.advice.steps[1].id, ADVICE_INSPECT_WAITS);
+	m.delivery = 15;
 	expect(&m, CAUSE_DELIVERY, ADVICE_INSPECT_WAITS);
 
 	m = HEALTHY;

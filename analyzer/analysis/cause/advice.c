@@ -22,6 +22,7 @@
 #define FEW_TENSORS    0.5 /* a batch has no tensors if there are fewer than this on average */
 #define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
 #define MUCH_MORE      2.0   /* a gain is much more if it is this many times another gain */
+#define LITTLE_WAITING 0.1 /* steps are to be looked at if a smaller share is waiting */
 #define WASTE_GAIN     0.5 /* needless work goes before other programs from this gain on */
 #define NO_ROW         (-1)
 
@@ -566,7 +567,11 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 	list->steps[at] = *advice;
 }
 
-/* Adds advice on the steps' longest line, behind a remedy of logging, saving or held steps. */
+/*
+ * Adds advice on the steps' longest line, behind a remedy of logging, saving or held steps. Steps
+ * without such a line are to be looked at if nearly all time is theirs, behind a remedy that the
+ * replay has priced.
+ */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {
 	const enum cause cause = v->diagnosis->cause;
@@ -574,9 +579,13 @@ static void add_step_line(const struct remedied *v, struct advice_list *list)
 					       cause == CAUSE_STEPS_HELD);
 	const struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
 
-	if (lines_of_step(v->input->lines, v->finding->stall_ratio) &&
-	    (list->count < ADVICE_MOST || cause == CAUSE_STEP_LINE))
-		put_at(is_second, &advice, list);
+	if (lines_of_step(v->input->lines, v->finding->stall_ratio)) {
+		if (list->count < ADVICE_MOST || cause == CAUSE_STEP_LINE)
+			put_at(is_second, &advice, list);
+	} else if (v->finding->starved && v->finding->stall_ratio < LITTLE_WAITING &&
+		   !v->finding->by_gpu && list->count < ADVICE_MOST) {
+		put_at(list->count && !list->steps[0].is_ideal, &advice, list);
+	}
 }
 
 /*

@@ -570,7 +570,7 @@ const struct line_share *lines_of_function(const struct line_lead *steps)
 		const struct line_share *line = &steps->lines[i];
 
 		if (line->is_own && !line->is_loop && !line->is_backward &&
-		    is_of_function(line, OWN_OF_STEP) &&
+		    line->share <= LINE_IS_STEP && is_of_function(line, OWN_OF_STEP) &&
 		    (!ret || line->of_function > ret->of_function))
 			ret = line;
 	}

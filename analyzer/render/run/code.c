@@ -365,6 +365,7 @@ bool code_add_lead(const struct report *report, enum line_group group, char *tex
 		named.line = lines_of_function(lead);
 	for (size_t i = 0; i < lead->count && !named.line; i++)
 		if (!lead->lines[i].is_loop &&
+		    !(group == LINE_STEPS && lead->lines[i].share > LINE_IS_STEP) &&
 		    lead->lines[i].share - lead->lines[i].error >= LEAST_LEAD)
 			named.line = &lead->lines[i];
 	if (named.line)

@@ -597,6 +597,10 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		if (!add_line(report, LINE_STEPS, buffer) && is_named(report, LINE_STEPS))
 			page_append(buffer, REMEDY_WORDS,
 				    "Begin with the line of code that takes most of it.");
+		else if (!*buffer)
+			page_append(buffer, REMEDY_WORDS,
+				    "The framework's own profiler (torch.profiler, say) names the "
+				    "operators in it.");
 		if (report->diagnosis.grounds.step_growth.is_lasting) {
 			page_append(buffer, REMEDY_WORDS, "%sSteps become longer: ",
 				    *buffer ? " " : "");

@@ -209,7 +209,6 @@ static void add_only(const struct report *report, struct outline *o)
 
 static void add_load(const struct report *report, struct outline *o)
 {
-	const struct line_lead *steps = &report->lines.groups[LINE_STEPS];
 	const struct finding *f = &report->finding;
 	struct line_named named;
 	char text[512] = "";
@@ -228,8 +227,7 @@ static void add_load(const struct report *report, struct outline *o)
 		outline_item(o, "Step", "%s: %s",
 			     UNITS_TIME(f->compute_all_ns / (double)f->batch_count), text);
 	text[0] = '\0';
-	if (f->stall_ratio < STALL_HIGH && f->demand_mean_ns > 0 && steps->count &&
-	    steps->lines[0].share <= LINE_IS_STEP &&
+	if (f->stall_ratio < STALL_HIGH && f->demand_mean_ns > 0 &&
 	    !(lines_name(&report->lines, f, &report->diagnosis, &named) &&
 	      named.group == LINE_STEPS) &&
 	    code_add_lead(report, LINE_STEPS, text, sizeof(text))) {
