@@ -186,7 +186,9 @@ def check_bytes(folder):
     """Receiving large batches is named, although without it the workers would limit the training."""
     path = os.path.join(folder, "bytes.db")
     large = dict(load_ms=88, delivery_ms=25)
-    step = check("bytes", build(path, 38535424, **large), "send_less", "A batch has 38.5 MB. Send uint8")
+    step = check("bytes", build(path, 38535424, **large), "send_less", "A batch has 38.5 MB. Send smaller types (float16")
+    check("bytes of images", build(path + "i", 38535424, images=1, decode=0.2, pixels=64 * 64, **large), "send_less",
+          "A batch has 38.5 MB. Send uint8 instead of float32")
     t.check(step["at_most"], "no more than ideal input", step)
     check("many", build(path + "m", 1 << 20, tensors=40, load_ms=30, delivery_ms=25), "reduce_delivery_cost",
           "A batch has 40 tensors. Let collate_fn")
@@ -280,6 +282,22 @@ def check_threads(folder):
         t.equal("no gain if what loads wait for is shared" in forms.flat(forms.run(path)), name == "waiting", name, "range")
 
 
+def check_turns(folder):
+    """Workers that wait in turns for one pipe wait for what fills it, and not for the lock that orders them."""
+    for pipe in (0.45, 0.3):
+        path = build(os.path.join(folder, "turns.db"), 1 << 20, asked=0.5 + pipe)
+        with sqlite3.connect(path) as database:
+            for kind, share in (("lock", 0.5), ("pipe", pipe)):
+                database.execute("INSERT INTO t_total SELECT 'wait', '', ?, 0, COUNT(*), CAST(SUM(load_ns) * ? AS INTEGER),"
+                                 " 0, 0, 1000, 0 FROM t_batch", (kind, share))
+        if pipe > 0.4:
+            check("turns", path, "without_helper", "1. Fill that queue faster, or do in the workers what its other end does",
+                  ["shorten_lock", "more_loader_capacity"])
+            t.check("take turns at one queue or pipe" in forms.flat(forms.run(path)), "the cause")
+        else:
+            check("a lock", path, "shorten_lock", unwanted=["without_helper"])
+
+
 def check_reopened(folder):
     """Each sample makes a reader of one file: a table is parsed anew, another file is opened anew."""
     own, reader = ("/home/me/train.py", "Rows.__getitem__", 20), ("/usr/lib/python3/site-packages/x/io.py", "Reader.__init__", 9)
@@ -320,7 +338,7 @@ def check_compiling(folder):
 
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
-                 check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_reopened,
+                 check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_reopened,
                  check_compiling):
         each(t.scratch())
     t.finish()

@@ -303,6 +303,22 @@ Test(grounds, a_helper_process_that_computes_for_all_workers)
 	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY, "it is not what they wait for");
 }
 
+/* The lock of a queue only orders those who wait for what comes out of it. */
+Test(grounds, workers_that_take_turns_at_one_pipe)
+{
+	struct load_facts facts = no_waits();
+
+	facts.wait_ns[LOAD_WAIT_LOCK] = 0.5 * facts.load_ns;
+	facts.wait_ns[LOAD_WAIT_PIPE] = 0.41 * facts.load_ns;
+	cr_expect_eq(judge_facts(&facts), CAUSE_SHARED_LIMIT);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_WITHOUT_HELPER);
+	cr_expect_not(is_advised(ADVICE_SHORTEN_LOCK));
+	facts.wait_ns[LOAD_WAIT_PIPE] = 0.39 * facts.load_ns;
+	cr_expect_eq(judge_facts(&facts), CAUSE_LOCK);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_SHORTEN_LOCK);
+	cr_expect_not(is_advised(ADVICE_WITHOUT_HELPER));
+}
+
 /* More than two loads run at once; they compute half of their time, and their programs as long. */
 Test(grounds, programs_that_use_up_the_cores)
 {

@@ -22,6 +22,7 @@
 #define FEW_TENSORS    0.5 /* a batch has no tensors if there are fewer than this on average */
 #define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
 #define MUCH_MORE      2.0   /* a gain is much more if it is this many times another gain */
+#define WORTH          0.1 /* a remedy that gains as much for sure goes before the step */
 #define LITTLE_WAITING 0.1 /* steps are to be looked at if a smaller share is waiting */
 #define WASTE_GAIN     0.5 /* needless work goes before other programs from this gain on */
 #define NO_ROW         (-1)
@@ -568,15 +569,17 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 }
 
 /*
- * Adds advice on the steps' longest line, behind a remedy of logging, saving or held steps. Steps
- * without such a line are to be looked at if nearly all time is theirs, behind a remedy that the
- * replay has priced.
+ * Adds advice on the steps' longest line, behind a remedy of logging, saving or held steps, or one
+ * that surely gains more. Steps without such a line are to be looked at if nearly all time is
+ * theirs, behind a remedy that the replay has priced.
  */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {
 	const enum cause cause = v->diagnosis->cause;
-	const bool is_second = list->count && (cause == CAUSE_LOGGING || cause == CAUSE_SAVING ||
-					       cause == CAUSE_STEPS_HELD);
+	const struct advice *first = list->count ? &list->steps[0] : NULL;
+	const bool is_second = first && (cause == CAUSE_LOGGING || cause == CAUSE_SAVING ||
+					 cause == CAUSE_STEPS_HELD ||
+					 (!first->is_ideal && first->low >= WORTH));
 	const struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
 
 	if (lines_of_step(v->input->lines, v->finding->stall_ratio)) {

@@ -124,6 +124,8 @@ struct grounds {
 	double write_share; /* share of the loads' time waiting to write to a pipe or terminal that
 			     * all workers seem to share; 0: too little to matter */
 	bool starts_programs; /* loads start programs, which use a good part of a core */
+	/* workers wait for one pipe in turns: for its lock, as get() of a queue, or for data */
+	bool takes_turns;
 	/* loads wait for an answer by a pipe, and a helper process needs nearly a whole core */
 	bool is_helper_busy;
 	double unseen_share;

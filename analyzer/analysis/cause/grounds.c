@@ -7,6 +7,8 @@
 #include "analysis/statistics/stats.h"
 
 /* "Share" without another noun means a share of the loads' time. */
+/* a lock only orders waits for a pipe if these take this share of the rest of the loads' time */
+#define TURNS           0.8
 #define LOCKED          0.4  /* a lock is the cause if waits for it take at least this share */
 #define SLOW_TIMES      5.0  /* a sample is slow if it takes at least this many times the mean */
 #define SLOW_FEW        0.01 /* slow samples are ignored if they are more than this share of all */
@@ -405,6 +407,11 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	piped_ns = or_zero(facts->wait_ns[LOAD_WAIT_PIPE]) +
 		   (ret->write_share > 0 ? 0 : or_zero(facts->wait_ns[LOAD_WAIT_WRITE])) +
 		   or_zero(facts->wait_ns[LOAD_WAIT_PROGRAM]);
+	ret->takes_turns = ret->lock_share >= LOCKED &&
+			   facts->wait_ns[LOAD_WAIT_PIPE] >=
+				   TURNS * (facts->load_ns - facts->wait_ns[LOAD_WAIT_LOCK]);
+	if (ret->takes_turns)
+		piped_ns += facts->wait_ns[LOAD_WAIT_LOCK];
 	asked_ns = or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]) + piped_ns;
 	if (are_threads_asking(facts))
 		asked_ns += or_zero(facts->wait_ns[LOAD_WAIT_THREAD]);
@@ -568,11 +575,11 @@ static enum cause of_workers(const struct grounds *r, const struct batch_series 
 		return CAUSE_IDLE_WORKERS;
 	if (r->is_memory_short)
 		return CAUSE_MEMORY;
-	if (r->lock_share >= LOCKED)
+	if (r->lock_share >= LOCKED && !r->takes_turns)
 		return CAUSE_LOCK;
 	if (r->samples.share >= SLOW_SHARE && cause != CAUSE_PERIODIC_SLOW_LOAD)
 		return CAUSE_SLOW_SAMPLES;
-	if (!isnan(r->shared_per_s) || r->is_helper_busy ||
+	if (!isnan(r->shared_per_s) || r->is_helper_busy || r->takes_turns ||
 	    (r->write_share > 0 && s->workers > 1))
 		return CAUSE_SHARED_LIMIT;
 	if (!isnan(r->threads))

@@ -111,7 +111,10 @@ static const char *line_of_cause(const struct report *report)
 	if (d->cause == CAUSE_LOADER_CAPACITY && !d->shift.at && report->finding.rho < 1)
 		return "The workers can hardly keep up with the training.";
 	if (d->cause == CAUSE_SHARED_LIMIT && isnan(d->grounds.shared_per_s))
-		return d->grounds.is_helper_busy
+		return d->grounds.takes_turns
+			       ? "The workers take turns at one queue or pipe, and wait for what "
+				 "comes out of it."
+		       : d->grounds.is_helper_busy
 			       ? "The workers wait for one process, which has no time left."
 			       : "The workers write to one pipe or terminal, which is read slowly.";
 	if (d->cause == CAUSE_SAMPLER && 2 * d->start_sampling_ns >= d->causes[0].ns)
@@ -398,6 +401,12 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 			page_append(text, size,
 				    " One process that the training started needs %.2g cores.",
 				    r->facts->helper_cores);
+		if (r->takes_turns)
+			page_append(text, size,
+				    " %s of the loads' time is waiting for it, another %s for the "
+				    "worker whose turn it is.",
+				    UNITS_SHARE(r->piped_share - r->lock_share),
+				    UNITS_SHARE(r->lock_share));
 		add_outside(report, text, size);
 		break;
 	case CAUSE_SLOW_SAMPLES:

@@ -144,6 +144,8 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return format_decode_line(report);
 	if (advice->id == ADVICE_SPLIT_FIRST && splits_files(&report->diagnosis.grounds))
 		return "Split the files between the workers, if each of them reads all.";
+	if (advice->id == ADVICE_WITHOUT_HELPER && report->diagnosis.grounds.takes_turns)
+		return "Fill that queue faster, or do in the workers what its other end does.";
 	if (is_gathered(report, advice)) {
 		snprintf(buffer, REMEDY_WORDS,
 			 "Let the workers put the %" PRId64 " batches of a step together.",
@@ -433,6 +435,11 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		    advice->id == ADVICE_REDUCE_CPU_PER_BATCH)
 			leader_words(report, buffer);
 		break;
+	case ADVICE_WITHOUT_HELPER:
+		if (report->diagnosis.grounds.takes_turns)
+			return "Start more processes that fill it, if they share nothing; more "
+			       "workers only wait for it, too.";
+		break;
 	case ADVICE_INSPECT_LOADS:
 		if (!add_line(report, LINE_LOADS, buffer))
 			loads_words(report, buffer);
@@ -520,10 +527,13 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			       "worker_init_fn, and use it for all.";
 		break;
 	case ADVICE_SEND_LESS:
-		snprintf(buffer, REMEDY_WORDS,
-			 "A batch has %s. Send uint8 instead of float32 or float64, and crop "
-			 "before.",
-			 UNITS_BYTES(report->diagnosis.grounds.facts->batch_bytes));
+		snprintf(buffer, REMEDY_WORDS, "A batch has %s. %s",
+			 UNITS_BYTES(report->diagnosis.grounds.facts->batch_bytes),
+			 report->diagnosis.grounds.facts->images_per_sample > 0
+				 ? "Send uint8 instead of float32 or float64, and crop before."
+				 : "Send smaller types (float16, int32), only what is used, and "
+				   "of zeros or repeated values a sparse form: the training "
+				   "expands it.");
 		break;
 	case ADVICE_SHRINK_BATCH:
 		snprintf(buffer, REMEDY_WORDS, "A batch has %s, its decoded images %s. %s",
