@@ -33,8 +33,8 @@ int cmd_demo_simulate(const char *pattern);
 int launch_find_library(const struct launch_options *options, struct preload *ret);
 
 /*
- * Finds the deepest folder of `pattern` that exists, as the library makes the others. Returns
- * -errno if no file can be made there.
+ * Finds the deepest folder of the path `pattern` that exists: the library makes those below it.
+ * Returns -errno if no file can be made in it.
  */
 int launch_output_folder(const char *pattern, char *ret, size_t size);
 

@@ -2,8 +2,8 @@
 /*
  * mask.h - replaces what may be a secret in a text of the host by "***" before it is recorded.
  *
- * A secret's word in a name masks the rest of its argument, or all arguments up to the next
- * "--switch". Other values are shown if spelled like words, so a bare "hunter2" stays visible.
+ * A word such as "password" in a name masks the rest of its argument, or all arguments up to the
+ * next "--switch". Other values are shown if spelled like words, so a bare "hunter2" is visible.
  */
 #pragma once
 

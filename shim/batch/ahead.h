@@ -75,15 +75,15 @@ bool ahead_has(const struct thread *thread);
 
 /*
  * Notes that the thread puts `object` into queue `key`, which holds `count` objects (UINT64_MAX:
- * unknown). If `object` is NULL, the thread sets future `key`. Returns false if this is no item.
+ * unknown). If `object` is NULL, the thread sets future `key`. Returns true if that is an item.
  */
 bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		const struct ahead_parts *parts, uint64_t count);
 void ahead_put_failed(struct thread *thread, const void *key, const void *object);
 
 /*
- * Notes that the thread waited for `object`, and took it from `key`. Returns false if no item is
- * known there.
+ * Notes that the thread waited for `object`, and took it from `key`. Returns true if `object` is an
+ * item that ahead_puts() noted.
  */
 bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
 		 uint64_t end_ns);

@@ -25,8 +25,8 @@
 
 /*
  * Sums, as in struct dlprof_stage_sum. OWN and READ are differences of estimates, so they may fall.
- * TIMED is the time, and CPU the CPU time, of the calls whose CPU time was read. In both, each such
- * call counts as often as there are calls for which it stands.
+ * TIMED is the time, and CPU the CPU time, of the calls whose CPU time was read. Each such call
+ * stands for several calls, and its times are multiplied by their number.
  */
 enum {
 	STAGE_ELEMENTS,

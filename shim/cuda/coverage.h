@@ -17,10 +17,10 @@
  * not force earlier. Another user may (unfinished.h). A buffer that a thread gets just then is not
  * returned, and all is known up to the request of that buffer.
  *
- * CUPTI does not promise 2. If a record contradicts it, later times are reduced by as much
- * (reader_times.lag_ns), and the drain corrects or withdraws steps. For a run that has ended, 1 and
- * 3 are enough, unless threads launch to the very end. Correlation ids could not replace 2: before
- * 13.0 only recorded calls have one, and the driver's own launches are not seen.
+ * CUPTI does not promise 2. If a record is older than 2 allows, later times are reduced by as much
+ * (reader_times.lag_ns), and the drain corrects or withdraws steps. Once a run has ended, 2 is not
+ * needed, unless threads launch to the very end. Correlation ids could not replace 2: before 13.0
+ * only recorded calls have one, and the driver's own launches are not seen.
  */
 #pragma once
 

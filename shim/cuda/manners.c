@@ -145,11 +145,11 @@ static void share_with_them(void *context, uint32_t stream, const uint8_t *buffe
 }
 
 /*
- * The empty buffer of the other user, which we give back when the user flushes CUPTI.
+ * An empty buffer that we got from the other user of CUPTI. We return it when that user flushes.
  *
- * torch's profiler assumes that nothing was recorded if CUPTI has none of its buffers, though its
- * records may be in ours. Only the writing thread requests this buffer, because the user's threads
- * may hold the lock that the request takes.
+ * torch's profiler assumes that nothing was recorded if a flush returns none of its buffers, though
+ * its records may be in buffers of ours. Only the writing thread asks for this buffer, because the
+ * user's threads may hold the lock that the user's function takes.
  */
 static struct {
 	uint8_t *_Atomic buffer;

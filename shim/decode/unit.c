@@ -59,8 +59,8 @@ static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 }
 
 /*
- * Returns true if the image counts elsewhere: for an enclosing Python call (Pillow for a PNG, HDF5
- * for a data set), or as an image that has not ended.
+ * Returns true if the call is a part of an image that is counted already: by an enclosing Python
+ * call (Pillow's for a PNG, HDF5's for a data set), or since its first call, as it has not ended.
  */
 static OFTEN bool is_part_of_image(const struct thread *thread)
 {

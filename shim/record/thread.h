@@ -271,8 +271,8 @@ struct thread {
 		const void *looked_key;
 		uint64_t looked_begin_ns, looked_until_ns;
 		uint32_t count; /* number of waits of this thread since since_ns */
-		/* CPU times: main_ns: of the main thread at the first wait; own_ns: of this thread
-		 * between waits; exit_ns: of this thread at the end of the last wait */
+		/* CPU times. main_ns: of the main thread, when this thread first waited; own_ns: of
+		 * this thread between waits; exit_ns: of this thread, when its last wait ended */
 		uint64_t main_ns, own_ns, exit_ns;
 		/* length of the thread's waits, and CPU time that the main thread used in them */
 		uint64_t waited_ns, within_ns;

@@ -2,20 +2,20 @@
 /*
  * wrap_rows.h - makes a set of wrappers from a table. A subject's file includes it at its end.
  *
- * The file defines before:
- * - WRAP_ROWS: the table of WRAP(LIBRARY, FAMILY, result, name, parameters, arguments), or
- *   WRAP_VOID without result; pointers are `void *`
- * - WRAP_SET: the set's name
+ * Before that line, the file defines:
+ * - WRAP_ROWS: the path of the table of WRAP(LIBRARY, FAMILY, result, name, parameters, arguments),
+ *   or WRAP_VOID for functions without result; pointers are `void *`
+ * - WRAP_SET: the name of the struct wrap_set that is made
+ * - WRAP_LIBRARIES, WRAP_REACHED: members of that struct
  * - WRAP_LIBRARY(LIBRARY): the library's index in WRAP_LIBRARIES
- * - WRAP_REACHED: wrap_set.reached
- * - WRAP_STATE: a variable for begin and end
- * - BEGIN: true if END_x of family x must follow the real call; false if the process does not
- *   record
- * - BEGIN_x: a comma and an expression that is used instead of BEGIN
- * - JUMPS_x: calls without an end jump to the real function
+ * - WRAP_STATE: declares a variable that BEGIN sets and END_x reads (may be left out)
+ * - END_x: what rows of family x do after the real call
+ * - BEGIN: what all rows do before it; true if END_x must follow
+ * - BEGIN_x: a comma and an expression, which family x uses instead of BEGIN (may be left out)
+ * - JUMPS_x: ", true" if a wrapper without an end to run jumps to the real function (or left out)
  *
- * These can use the parameters, WRAP_STATE, `target`, `copy`, `row_library` and `row_name`, the end
- * also `result`. A caller's struct is read after the call.
+ * These can use the parameters, WRAP_STATE, `target`, `copy`, `row_library` and `row_name`, and
+ * END_x also `result`. Structs of the caller are read after the call.
  */
 #include <assert.h>
 #include <stddef.h>

@@ -124,8 +124,7 @@ struct finding {
 	double demand_mean_ns;
 	double load_mean_ns; /* mean load time of steady batches; NAN: unknown for all */
 	double load_cv; /* standard deviation of loads / mean load */
-	/* mean time in which the training takes a batch of this loader: its step and its waits for
-	 * other loaders, which for a loader within another loader are the training's whole step */
+	/* mean time between two waits for this loader: demand_mean_ns, and waits for others */
 	double taken_mean_ns;
 	double rho; /* load_mean_ns / loading workers / taken_mean_ns; 1: loading is too slow */
 	double eta; /* throughput / min(loading workers / load_mean_ns, 1 / taken_mean_ns) */

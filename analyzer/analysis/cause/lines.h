@@ -224,9 +224,9 @@ const struct line_share *lines_leading(const struct lines *lines, enum line_grou
 const struct line_share *lines_of_function(const struct line_lead *steps);
 
 /*
- * Returns the line with most of the steps' time. Returns NULL if this line is not the user's, is a
- * whole step, or may take less than a tenth of all time or less than the waiting; also with too few
- * samples, if the verdict is HIGHLY, and without `lines`.
+ * Returns the line with most of the steps' time, or NULL if the user need not look at it: if the
+ * verdict is HIGHLY, if the line is a library's or a whole step, if it may take less than a tenth
+ * of all time or less than the waiting does, or if samples are too few.
  */
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio);
 

@@ -535,8 +535,8 @@ static void judge_served(const struct view *v, size_t cache, struct stage_findin
 }
 
 /*
- * Finds a cache that is useless, as the slow stage that feeds it runs in each epoch. The predicted
- * gain supposes that the longest epoch fills the cache; its upper end, that the cache is full.
+ * Finds a cache that is useless, as the slow stage that feeds it runs in each epoch. The gain
+ * supposes that the longest epoch fills the cache, and the range's upper end that it is full.
  */
 static void find_cache(const struct view *v, struct stage_finding *f)
 {

@@ -77,11 +77,11 @@ double replay_until_loaded_ns(const struct trace *trace, const struct replay_set
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
 /*
- * Return the two parts of a hand-over. The latency comes first: until the training thread can take
- * the batch. replay_handover_ns() is the rest until next() returns, with the choice of samples.
+ * Return the two parts of a hand-over: first the latency, until the training thread can take the
+ * batch, then the rest, until next() returns, with the choice of the next samples.
  */
-double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
+double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 
 /* Returns the time to receive one message, or 0 if trace->receive_ns is 0. */
 double replay_receive_ns(const struct trace *trace, const struct replay_setup *setup);

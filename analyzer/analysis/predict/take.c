@@ -362,8 +362,8 @@ static int16_t turn_of(struct turns *turns, const struct batch_series *s, size_t
 }
 
 /*
- * Without workers, an epoch's first wait may choose all its samples. Moves that time to the epoch's
- * start, and returns it.
+ * Without workers, the sampler may choose a whole epoch's samples during the epoch's first wait.
+ * Moves that time from the wait to the epoch's start, and returns it.
  */
 static double move_sampling(struct trace *t, const struct batch_series *s, size_t i,
 			    double handover_ns)
@@ -526,8 +526,8 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 				&t->share, s->workers + t->step_cpu * t->step_threads, 1);
 		t->load_cpu = fmin(1, s->worker_cores) * t->load_got;
 	}
-	/* A thread that works little waits only when it wakes up, however many others run: it is
-	 * taken to get a core. Other threads get at least the share that they used. */
+	/* A thread that works little is taken to have a core for itself: it waits for one only when
+	 * it wakes up, however many others run. Other threads get at least what they used. */
 	works = t->load_cpu / t->load_got;
 	t->load_got = works < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
 	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);

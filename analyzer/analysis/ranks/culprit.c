@@ -9,8 +9,8 @@
 
 #define TRIM_SHARE    0.005
 /*
- * Suspects are culprits if more than this share of all ranks' starved waits is theirs, and if ready
- * batches in them would save the job more than this share of these waits.
+ * Suspects are culprits if they have more than this share of all ranks' starved waits, and if the
+ * job would be shorter by more than this share of the suspects' waits if they had none.
  */
 #define BLAME         0.5
 #define BLAME_OF_NEXT 3    /* a culprit starves at least this many times as long as the next rank */

@@ -11,8 +11,8 @@
  *   ranks still count then, as their queues may be full only while they wait for the culprit.
  * - If no single rank is to blame, several ranks may be: those that starve alike, and three times
  *   as much as each of the rest. They are at most half of the ranks.
- * - The longer the wait, the longer the step must be (wait included): else another rank computes
- *   for as long. This is not checked if the loader is so slow that it alone sets a step's length.
+ * - Steps (waits included) are longer where the culprit waits longer: else another rank computes
+ *   meanwhile. This is not checked if the loader is so slow that it alone sets a step's length.
  */
 #pragma once
 

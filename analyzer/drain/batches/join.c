@@ -303,8 +303,8 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->tid = ring->tid;
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
-	/* The first batch shows the thread, as iter() may run in another one. If a second thread
-	 * takes a batch, the loader is asked by a pool, and the main thread counts. */
+	/* The thread that takes the first batch trains; iter() may run in another one. If a second
+	 * thread takes one, a pool asks the loader, and the main thread is taken to train. */
 	if (stream->seen.tid == UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);

@@ -34,8 +34,8 @@ struct report;
 void code_outline(const struct report *report, struct outline *outline);
 
 /*
- * Appends "collate, train.py:12, takes 80 % (± 4) of a load", of the line that fits the cause.
- * Returns false if there is none, or if only a part of the run is reported.
+ * Appends what the line of code that fits the cause takes: "collate, train.py:12, takes 80 % (± 4)
+ * of a load". Returns false if no line fits, or if the report covers only a part of the run.
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
 
@@ -43,14 +43,14 @@ bool code_add_named(const struct report *report, char *text, size_t size);
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 /*
- * Appends the function of the line that code_add_named() names, if it is the user's and takes half
- * of this group's time or more. Of a method as __getitem__(), which every dataset has, appends
- * "line train.py:12" instead. Returns false if there is no such function.
+ * Appends the name of the user's function that holds the line of code_add_named(). If every dataset
+ * has such a function, as __getitem__(), appends "line train.py:12" instead. Returns false if the
+ * function is a library's, or surely takes less than half of this group's time.
  */
 bool code_add_leader(const struct report *report, enum line_group group, bool begins_sentence,
 		     char *text, size_t size);
 
-/* Returns true if that function makes an object (__init__()). */
+/* Returns true if the function of code_add_leader() makes an object (__init__()). */
 bool code_is_leader_maker(const struct report *report, enum line_group group);
 
 struct code_line {

@@ -264,8 +264,8 @@ static void rename_dataset(const void *before, const void *now)
 }
 
 /*
- * Returns an entry of a dataset that is gone, if possible of one that was iterated there. Keras's
- * fit() leaves its dataset in reference cycles, so there the last one need not be gone.
+ * Returns an entry to use again: of a dataset that is gone, if possible of one that was iterated at
+ * this place. Reference cycles keep those of Keras's fit(), so there the last one counts as gone.
  */
 static struct iterated *find_before(const void *dataset, const struct walk *walk)
 {

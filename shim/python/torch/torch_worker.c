@@ -13,9 +13,9 @@
 #include "record/thread.h"
 
 /*
- * Tensors and bytes are counted in a thread's first two loads and every 16th one. No code of the
- * user runs for it, so the size is unknown if a batch has an object of another class. Of more than
- * 16,384 objects neither the tensors nor the size are known.
+ * Tensors and bytes are counted in a thread's first two loads and every 16th one. Counting calls no
+ * code of the user, so the size is unknown if a batch has an object of a class not listed below. Of
+ * a batch of more than 16,384 objects, neither tensors nor size are known.
  */
 #define FIRST_MOST   2
 #define EVERY	     16
