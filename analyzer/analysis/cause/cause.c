@@ -56,10 +56,10 @@ static struct events_query excess(const struct batch_series *s, const float *val
 }
 
 /*
- * Lists how long the GPU was not busy in each step, since a step that waits for a busy GPU is no
- * pause. *ret is NULL if the GPU's times are unknown.
+ * Lists how much of each step the GPU was not busy: a step that waits for a busy GPU is no pause.
+ * *ret is NULL if the GPU's times are unknown.
  */
-static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
+static int list_gpu_idle(const struct batch_series *s, const struct finding *f, float **ret)
 {
 	*ret = NULL;
 	if (!f->by_gpu || !s->gpu_busy_ns || s->synchronous == 0)
@@ -105,8 +105,8 @@ static bool is_gradual(const struct events_query *q)
 	return around_ns > GRADUAL_LEAST * slow_ns;
 }
 
-static int find_periods(const struct batch_series *s, const struct finding *f, const float *others,
-			struct diagnosis *ret)
+static int find_periods(const struct batch_series *s, const struct finding *f,
+			const float *gpu_idle, struct diagnosis *ret)
 {
 	const struct events_query wait = {
 		.series = s,
@@ -124,9 +124,9 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	ret->steps_only = is_partial && !s->compute_ns && s->step_ns;
 	of_compute = excess(s,
 			    ret->steps_only ? s->step_ns
-			    : others        ? others
+			    : gpu_idle      ? gpu_idle
 					    : s->compute_ns,
-			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
+			    EXCESS_FLOOR_NS, gpu_idle ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
 	/* If steps only queue work for the GPU, long steps wait for earlier work: no pauses. */
 	if (s->synchronous == 0)
@@ -522,7 +522,7 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 	const bool advises = !input || !input->is_bare;
 	const struct split_periods periods = {&ret->wait, &ret->load};
 	static const struct cause_input nothing;
-	float *others = NULL;
+	float *gpu_idle = NULL;
 	struct split split;
 	struct trace trace;
 	int r;
@@ -530,10 +530,10 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 	if (!input)
 		input = &nothing;
 	*ret = (struct diagnosis){.cpu_share = NAN, .slow = {.worker = -1}};
-	r = list_others(s, f, &others);
+	r = list_gpu_idle(s, f, &gpu_idle);
 	if (r == 0)
-		r = find_periods(s, f, others, ret);
-	free(others);
+		r = find_periods(s, f, gpu_idle, ret);
+	free(gpu_idle);
 	if (r == 0)
 		r = slow_find(s, f, input->work, &ret->slow);
 	if (r == 0)
