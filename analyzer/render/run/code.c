@@ -373,17 +373,25 @@ bool code_add_lead(const struct report *report, enum line_group group, char *tex
 	return named.line;
 }
 
-/* Finds the line that code_add_named() names, if its function is the user's and leads the group. */
-static const struct line_share *find_leader(const struct report *report, enum line_group group)
+const struct line_share *code_named(const struct report *report, enum line_group group)
 {
 	struct line_named named;
 
 	if (!is_of_samples(report) ||
 	    !lines_name(&report->lines, &report->finding, &report->diagnosis, &named) ||
-	    named.group != group || named.is_holder || !named.line->is_own ||
-	    named.line->of_function - named.line->function_error < MOSTLY)
+	    named.group != group || named.is_holder)
 		return NULL;
 	return named.line;
+}
+
+/* Returns code_named() if its function is the user's and takes most of the group's time. */
+static const struct line_share *find_leader(const struct report *report, enum line_group group)
+{
+	const struct line_share *line = code_named(report, group);
+
+	if (!line || !line->is_own || line->of_function - line->function_error < MOSTLY)
+		return NULL;
+	return line;
 }
 
 bool code_add_leader(const struct report *report, enum line_group group, bool begins_sentence,

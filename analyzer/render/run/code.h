@@ -39,6 +39,9 @@ void code_outline(const struct report *report, struct outline *outline);
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
 
+/* Returns the line that code_add_named() names; NULL if none, or one of another group or thread. */
+const struct line_share *code_named(const struct report *report, enum line_group group);
+
 /* Like code_add_named(), for a group's largest line, if its share - error is 10 % or more. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 

@@ -186,22 +186,11 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* Returns true if the report names a line of this group beside "Why". */
-static bool is_named(const struct report *report, enum line_group group)
-{
-	struct line_named named;
-
-	return lines_name(&report->lines, &report->finding, &report->diagnosis, &named) &&
-	       named.group == group && !named.is_holder;
-}
-
 /* Names the line of code with most of a group's time. False: no such line, or "Why" names it. */
 static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
 	*buffer = '\0';
-	if (is_named(report, group))
-		return false;
-	if (!code_add_lead(report, group, buffer, REMEDY_WORDS))
+	if (code_named(report, group) || !code_add_lead(report, group, buffer, REMEDY_WORDS))
 		return false;
 	page_append(buffer, REMEDY_WORDS, ".");
 	return true;
@@ -465,7 +454,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			       "multiprocessing.Process instead of threading.Thread.";
 		break;
 	case ADVICE_CHEAPER_STEP:
-		if (!add_line(report, LINE_STEPS, buffer) && is_named(report, LINE_STEPS))
+		if (!add_line(report, LINE_STEPS, buffer) && code_named(report, LINE_STEPS))
 			page_append(buffer, REMEDY_WORDS,
 				    "Begin with the line of code that takes most of it.");
 		else if (!*buffer)
