@@ -43,6 +43,21 @@ Test(step_parts, a_loader_that_does_not_train_is_another_loop)
 	cr_expect(isnan(step_parts_share(&parts, STEP_LOOPS)));
 }
 
+/* Two loaders whose batches make one step: between two batches of each lies the whole step. */
+Test(step_parts, a_loader_beside_the_one_that_trains_is_no_other_loop)
+{
+	const struct step_sums beside = {
+		.ns = {NAN, NAN, NAN, NAN, NAN}, .compute_ns = 390, .save_ns = 0};
+	struct step_parts parts = {0};
+
+	step_parts_add(&parts, &beside);
+	step_parts_add(&parts, &trains);
+	step_parts_close(&parts, 400);
+	cr_expect_eq(parts.ns[STEP_LOOPS], 0);
+	cr_expect_eq(parts.whole_ns, 400);
+	cr_expect_eq(parts.ns[STEP_AFTER], 180);
+}
+
 /* An optimizer that was not observed is unknown, not 0: its time counts as STEP_AFTER. */
 Test(step_parts, an_optimizer_that_nobody_saw_is_unknown)
 {

@@ -2,7 +2,8 @@
 /*
  * step_parts.h - divides the time of steps by what the training's thread did, by the host's clock.
  *
- * A loop that runs neither backward pass nor optimizer, such as a validation, is STEP_LOOPS.
+ * A loop that runs neither backward pass nor optimizer, such as a validation, is STEP_LOOPS. Where
+ * each step takes a batch of several loaders, their loops overlap and are one: STEP_LOOPS is 0.
  * STEP_AFTER is what is left of other steps: metrics, logging, learning rate, time between epochs.
  */
 #pragma once
