@@ -320,11 +320,16 @@ Test(stall, ideal_input_also_frees_the_cores_of_workers)
 	/* Loads that work 4 ms cannot take more than that from a step. */
 	judge_beside_workers(0.6, 4, 0.05);
 	cr_expect_float_eq(finding.gain_alone, finding.gain_max / (1 - 4.0 / 40), 0.03);
+	/* 21.7 ms of waits for a core are taken for the 20 ms that the step has left for them. */
+	judge_beside_workers(0.48, 120, 0.05);
+	cr_expect_float_eq(finding.gain_alone, finding.gain_max / (1 - 20.0 / 40), 0.05);
 }
 
 Test(stall, ideal_input_frees_no_cores_that_workers_did_not_take)
 {
 	judge_beside_workers(0.99, 120, 0.05); /* the thread had a core whenever it wanted one */
+	cr_expect_eq(finding.gain_alone, finding.gain_max);
+	judge_beside_workers(0.4, 120, 0.05); /* 30 ms: more than steps can have waited */
 	cr_expect_eq(finding.gain_alone, finding.gain_max);
 	judge_beside_workers(0.6, 120, 0.5); /* other programs may have taken it */
 	cr_expect_eq(finding.gain_alone, finding.gain_max);

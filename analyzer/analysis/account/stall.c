@@ -23,6 +23,8 @@
 #define GPU_SEEN_MOST     0.95
 /* steps are said to become faster without workers only from this factor on */
 #define FASTER_LEAST      1.05
+/* clocks differ: a thread's time with and without a core may exceed its busy time by so much */
+#define TIMES_DIFFER      1.25
 
 struct sums {
 	struct stats_moments load;
@@ -262,14 +264,15 @@ static double faster_alone(const struct batch_series *s, const struct finding *f
 	const double busy_ns = f->account.time_ns * (1 - f->account.share[ACCOUNT_NOT_READY]);
 	const double cpu_ns = s->main_cores * f->account.time_ns;
 	const double load_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : 0;
+	const double most_ns = busy_ns - cpu_ns;
 	const double waited_ns =
 		fmin(cpu_ns * (1 / s->main_share - 1), load_ns * (double)s->count);
 	double factor;
 
 	if (f->by_gpu || !(s->workers > 0) || !(s->main_share > 0) || series_has_others(s) ||
-	    !(waited_ns < busy_ns - cpu_ns))
+	    !(waited_ns < TIMES_DIFFER * most_ns))
 		return 1;
-	factor = 1 / (1 - waited_ns / busy_ns);
+	factor = 1 / (1 - fmin(waited_ns, most_ns) / busy_ns);
 	return factor >= FASTER_LEAST ? factor : 1;
 }
 
