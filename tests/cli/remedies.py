@@ -282,6 +282,30 @@ def check_threads(folder):
         t.equal("no gain if what loads wait for is shared" in forms.flat(forms.run(path)), name == "waiting", name, "range")
 
 
+def check_now_and_then(folder):
+    """Loads that are long now and then open shards, or do at once what can be done bit by bit, if the cores allow."""
+    for reads in (0.5, 0.01):
+        path, batches = os.path.join(folder, "long.db"), rundb.simulate(600, 2, lambda i: 900 if i % 40 == 0 else 5, 20)
+        for batch in batches:
+            batch.update(cpu_ns=batch["load_ns"], open_ns=int(batch["load_ns"] * reads), read_ns=0)
+        time_ns, load_ns = sum(batch["wait_ns"] + 20 * rundb.MS for batch in batches), sum(b["load_ns"] for b in batches)
+        rundb.build(path, [rundb.loader(batches, workers=2)],
+                    meta={"cpus": "2", "main_cpu_ns": str(time_ns // 2), "main_cpu_of_ns": str(time_ns)})
+        step = check(reads, path, "smooth_shard_opening", "1. Open the next shard" if reads > 0.1 else "1. Do it bit by bit")
+        most = 2 * time_ns / (load_ns + time_ns / 2)
+        t.check(abs(1 + step["gain"] - most) < 0.03 * most, "as much as two cores allow", step, most)
+
+
+def check_trainer(folder):
+    """The option of Hugging Face's Trainer is named only where the Trainer runs the loop."""
+    for name, file in (("trainer", "/lib/python3/site-packages/transformers/trainer.py"), ("own", "/home/me/train.py")):
+        path = os.path.join(folder, name + ".db")
+        rundb.build(path, [rundb.loader(rundb.simulate(300, 2, 60, 20), workers=2)], meta={"cpus": "8"},
+                    lines=[("main", 1, "before", [(file, "train", 20)], 100)])
+        check(name, path, "more_loader_capacity")
+        t.equal("a Trainer's is dataloader_num_workers" in forms.flat(forms.run(path)), name == "trainer", name)
+
+
 def check_turns(folder):
     """Workers that wait in turns for one pipe wait for what fills it, and not for the lock that orders them."""
     for pipe in (0.45, 0.3):
@@ -338,8 +362,8 @@ def check_compiling(folder):
 
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
-                 check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_reopened,
-                 check_compiling):
+                 check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
+                 check_trainer, check_reopened, check_compiling):
         each(t.scratch())
     t.finish()
 

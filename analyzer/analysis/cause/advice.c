@@ -289,6 +289,16 @@ static double share_of_pauses(const struct diagnosis *d)
 	       share_of_cause(d, CAUSE_LOGGING);
 }
 
+/* Returns the gain if loads and steps need as much CPU time as they do, and all cores are used. */
+static double gain_of_cores(const struct remedied *v)
+{
+	const struct batch_series *s = v->series;
+	const double batch_ns = v->finding->account.time_ns / (double)s->count;
+	const double load_ns = s->load_cpu_ns / (double)s->load_cpu_count;
+
+	return s->cores * batch_ns / (load_ns + s->main_cores * batch_ns) - 1;
+}
+
 /* Returns the largest gain an advice can have. NAN: unknown, as the advice also shortens steps. */
 static double most_of(const struct remedied *v, enum advice_id id)
 {
@@ -305,6 +315,9 @@ static double most_of(const struct remedied *v, enum advice_id id)
 			       f->account.share[ACCOUNT_EPOCH_END]);
 	if (id == ADVICE_INSPECT_WAITS)
 		return gain_of(f->account.share[ACCOUNT_RECEIVING]);
+	/* These spread the same work over time. fmin() ignores NAN: what is not known. */
+	if (id == ADVICE_SMOOTH_SHARD_OPENING || id == ADVICE_BALANCE_LOADS)
+		return fmin(f->gain_alone - 1, gain_of_cores(v));
 	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_alone - 1;
 }
 

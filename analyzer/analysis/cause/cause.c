@@ -516,6 +516,19 @@ static double most_sampling(const struct batch_series *s, const struct finding *
 	return most_ns < setup_ns ? most_ns / setup_ns : 1;
 }
 
+/* Returns what limits loads that run at once: that of `input`, or the pace of one shared pipe. */
+static struct flight flight_of(const struct batch_series *s, const struct finding *f,
+			       const struct cause_input *input, const struct grounds *r)
+{
+	struct flight flight = {.growth = NAN, .z = NAN, .limit_per_s = NAN};
+
+	if (input->flight)
+		flight = *input->flight;
+	if (r->takes_turns && isnan(flight.limit_per_s))
+		flight.limit_per_s = 1e9 * series_busy_workers(s) / f->load_mean_ns;
+	return flight;
+}
+
 int cause_find(const struct batch_series *s, const struct finding *f,
 	       const struct cause_input *input, struct diagnosis *ret)
 {
@@ -555,8 +568,9 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 	find_stages(s, f, input->stages, &ret->stages);
 	if (advises ||
 	    (f->starved && (has_many_workers(s) || grounds_is_asking(&ret->grounds)))) {
+		const struct flight flight = flight_of(s, f, input, &ret->grounds);
 		const struct whatif_known known = {.facts = input->facts,
-						   .flight = input->flight,
+						   .flight = &flight,
 						   .is_uneven = ret->uneven.loading > 0,
 						   .is_threads = input->is_threads,
 						   .most_sampling =

@@ -8,7 +8,7 @@ const char *const useless_words[USELESS_MAX] = {
 	[USELESS_CORES_ARE_USED] = "the cores are used up",
 	[USELESS_WORKERS_NEVER_IDLE] = "the workers are never idle, so a longer queue "
 				       "stays as empty",
-	[USELESS_NOTHING_BEHIND] = "no finished batch stands behind an unfinished one",
+	[USELESS_NOTHING_BEHIND] = "no later batch is finished when one is asked for",
 	[USELESS_OTHER_LIMIT] = "the replay of this run shows no gain",
 };
 

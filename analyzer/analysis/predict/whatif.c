@@ -24,6 +24,7 @@
 #define RANGE_BESIDE     0.3 /* relative error of core_lost: others may take more, or less */
 #define HANDED_SOONER    0.5
 #define LOADING_LEAST    0.5  /* loads make workers answer late from this share of time on */
+#define OTHERS_SAID      0.1  /* others are said to matter if they use so many cores */
 #define LEAST_LEFT       0.01 /* whatif_part() leaves at least this share of a load */
 
 const char *whatif_name(const struct whatif *whatif, int id)
@@ -283,7 +284,7 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
 		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], ret->own_per_s);
 	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
-	ret->shares_cores |= is_shared && ret->others_cores > 0;
+	ret->shares_cores |= is_shared && ret->others_cores >= OTHERS_SAID;
 }
 
 /* Returns the rate of the whole training, with time between epochs and in other loaders. */

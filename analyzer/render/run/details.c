@@ -140,8 +140,9 @@ static void add_calls(const struct report *report, char *text, size_t size, int6
 		return;
 	if (count == 0)
 		snprintf(text, size,
-			 report->facts.faults > 0 ? "a mapped file was read by page faults"
-						  : "no data file was touched");
+			 report->facts.faults > 0 || report->totals.storage_bytes > 0
+				 ? "a mapped file was read by page faults"
+				 : "no data file was opened");
 	else if (bytes == UNKNOWN)
 		snprintf(text, size, "%s calls", UNITS_RATE(report_load_mean(report, count)));
 	else

@@ -15,7 +15,7 @@
 #include "render/run/explain.h"
 #include "render/run/format.h"
 
-#define FEW_FILES  0.1 /* files are not why a worker's first loads are long below this share */
+#define FEW_FILES  0.1 /* files are not why loads are long if they take a smaller share of them */
 #define ONE_FILE   0.5 /* the least share of all openings that makes one file worth naming */
 #define MOST       0.5 /* the least share of the loads' time that is "most of it" */
 
@@ -110,6 +110,13 @@ static bool is_gathered(const struct report *report, const struct advice *advice
 	return advice->id == ADVICE_REDUCE_DELIVERY_COST && report->diagnosis.gathered > 0;
 }
 
+/* Returns true if loads that are long now and then hardly open or read files, but work. */
+static bool spreads_work(const struct report *report, const struct advice *advice)
+{
+	return advice->id == ADVICE_SMOOTH_SHARD_OPENING &&
+	       report->diagnosis.grounds.storage_share < FEW_FILES;
+}
+
 /* Returns true if the pauses after the optimizer are those of a constructor of the user's. */
 static bool makes_anew(const struct report *report, const struct advice *advice)
 {
@@ -146,6 +153,8 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return "Split the files between the workers, if each of them reads all.";
 	if (advice->id == ADVICE_WITHOUT_HELPER && report->diagnosis.grounds.takes_turns)
 		return "Fill that queue faster, or do in the workers what its other end does.";
+	if (spreads_work(report, advice))
+		return "Do it bit by bit, or ahead of time, not for many batches at once.";
 	if (is_gathered(report, advice)) {
 		snprintf(buffer, REMEDY_WORDS,
 			 "Let the workers put the %" PRId64 " batches of a step together.",
@@ -234,6 +243,15 @@ static void loads_words(const struct report *report, char *buffer)
 					  : "dlprof-report -v names files and samples");
 }
 
+/* Returns true if the Trainer of Hugging Face runs the loop, as samples of stacks show. */
+static bool is_trainer(const struct report *report)
+{
+	for (size_t i = 0; i < report->samples.frame_count; i++)
+		if (strstr(report->samples.frames[i].file, "transformers/trainer.py"))
+			return true;
+	return false;
+}
+
 static void workers_words(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const int32_t workers = workers_of(report, advice);
@@ -253,7 +271,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 			 persists ? ", persistent_workers=True: they start once, not in each epoch"
 			 : deals  ? "; no gain if the dataset has no more shards for them"
 			 : may_be_shared     ? "; no gain if what loads wait for is shared"
-			 : dialect->is_torch ? "; a Trainer's is dataloader_num_workers"
+			 : is_trainer(report) ? "; a Trainer's is dataloader_num_workers"
 					     : "");
 	else
 		snprintf(buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s.", workers,
@@ -423,6 +441,12 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		if (!add_line(report, LINE_LOADS, buffer) &&
 		    advice->id == ADVICE_REDUCE_CPU_PER_BATCH)
 			leader_words(report, buffer);
+		break;
+	case ADVICE_SMOOTH_SHARD_OPENING:
+		if (spreads_work(report, advice))
+			return "If it fills a buffer or a window, make that smaller or fill it as "
+			       "it empties; if it opens a shard, do so in a thread. A much larger "
+			       "prefetch_factor bridges it.";
 		break;
 	case ADVICE_WITHOUT_HELPER:
 		if (report->diagnosis.grounds.takes_turns)
