@@ -61,6 +61,9 @@ def check_faster(folder):
     for words in ("FASTER   1.9", "batches/s", "HIGHLY INPUT-BOUND -> NOT INPUT-BOUND",
                   "loader_capacity -> none", "workers: 2 -> 4", "s per 1,000", "95 % interval"):
         t.check(words in text, "missing:", words, text)
+    rates = re.search(r": ([\d.]+) -> ([\d.]+) batches/s", re.sub(r"\s+", " ", text))
+    for rate, side in zip(rates.groups(), "ab"):
+        t.check(abs(float(rate) * rows["step"][side] - 1) < .001, rate, rows["step"], side)
     # As in the report, a step is the time without waiting.
     for name, label in (("step", "a batch"), ("wait", "  waiting"), ("compute", "  step"),
                         ("transfer", "hand-over")):

@@ -93,6 +93,15 @@ def check_numbers(folder, path):
     t.check(abs(sum(step["stall_us"] for step in steps) / 1e6 - row["wait_s"]) < 0.1, "their stalls")
     t.equal({(step["epoch"], step["first_step"]) for step in steps},
             {(epoch, step) for epoch in range(2) for step in range(200)}, "where they are")
+    waits = {}
+    for name in sorted(os.listdir(path)):
+        with sqlite3.connect(os.path.join(path, name)) as database:
+            for epoch, batch, wait_ns in database.execute("SELECT epoch, batch, wait_ns FROM batch"):
+                waits.setdefault((epoch, batch), []).append(wait_ns / 1e3)
+    for step in steps[1:]:
+        longest = sorted(waits[step["epoch"], step["first_step"]])[-2:]
+        for name, wanted in zip(("second_us", "stall_us"), longest):
+            t.check(abs(step[name] - wanted) < 1, name, step, wanted)
 
 
 def check_loads():

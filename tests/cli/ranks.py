@@ -235,6 +235,7 @@ def check_refusals():
             ([files[0], "/nonexistent.db"], "cannot open '/nonexistent.db'"),
             ([files[0], __file__], "not a dlprof database"),
             (["-f", "-o", files[1], files[0], files[1]], "will not write over the run itself"),
+            (["-f", "-o", files[0], folder], "will not write over the run itself"),
             (["-f", "-o", files[1], folder], "will not write over the run itself"),
             (["compare", "-f", "-o", files[1]] + files, "will not write over the run itself")):
         result = t.report(*arguments)

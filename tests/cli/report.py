@@ -12,6 +12,7 @@ import unicodedata
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t
+import pages
 import rundb
 
 UTF8 = {"LC_ALL": "C.UTF-8"}
@@ -341,6 +342,21 @@ def check_verdicts(folder):
             meta={"decoders_hidden": ",".join("lib{} in a.so".format(i) for i in range(60000))})
 
 
+def check_decoders(folder):
+    """Each decoder has its own count, time, pixels and bytes."""
+    path = rundb.build(os.path.join(folder, "decoders.db"),
+                       [rundb.loader(rundb.simulate(98, 7, 200, 10), workers=7)])
+    with rundb.sqlite3.connect(path) as database:
+        for name, detail, count, seconds in (("libjpeg", "JPEG", 30, 3), ("libpng", "PNG", 20, 1)):
+            pages.add_total(database, "decode", name, detail, 512, seconds * 10**9)
+            database.execute("UPDATE t_total SET count = ? WHERE name = ?", (count, name))
+    text = re.sub(r"\s+", " ", report("-v", path).out)
+    for row in ("JPEG, libjpeg 15 % 3.00 s 30 100 ms decode", "PNG, libpng 5.1 % 1.00 s 20 50.0 ms decode",
+                "JPEG, libjpeg to 512 px 30 100 ms 33 Mpixel/s 333 kB 3.00 s",
+                "PNG, libpng to 512 px 20 50.0 ms 100 Mpixel/s 500 kB 1.00 s"):
+        t.check(row in text, "no row", row, text)
+
+
 def check_help():
     for arguments in (["--help"], ["batches", "-h"]):
         result = report(*arguments)
@@ -359,6 +375,7 @@ def main():
     check_rows(folder)
     check_loaders(folder)
     check_verdicts(folder)
+    check_decoders(folder)
     check_help()
     t.finish()
 

@@ -23,9 +23,15 @@ def check_kinds(folder):
 
 
 def check_shares(path):
-    """Below the bar and in the account a part has the same share."""
-    whole = forms.run(path, "-v")
-    for part, share in re.findall(r"[█▓▚▒·] ([a-z ]+) ([\d.]+ %)", forms.run(path)):
+    """Below the bar and in the account a part has the same share, and in the bar as many cells."""
+    whole, text = forms.run(path, "-v"), forms.run(path)
+    bar = "".join(re.findall(r"^  ([█▓▚▒░·]+)$", text, re.M))
+    legend = re.findall(r"([█▓▚▒░·]) ([a-z ]+) (?:< )?([\d.]+) %", text)
+    t.equal(len(bar), (forms.COLUMNS - 4) * bool(legend), path, "cells of", text)
+    for glyph, part, share in legend:
+        cells, wanted = bar.count(glyph), float(share) / 100 * len(bar)
+        t.check(cells >= 1 and abs(cells - wanted) <= 2, path, part, "has", cells, "cells of", wanted, text)
+    for part, share in re.findall(r"[█▓▚▒·] ([a-z ]+) ([\d.]+ %)", text):
         t.check(re.search(r"^    {} .*\b{}  ".format(part, share), whole, re.M),
                 path, part, share, "not in", whole)
         if part == "receiving" and "Also: receiving" in forms.flat(whole):

@@ -126,6 +126,30 @@ Test(cpus, both_versions)
 	cr_assert_eq(limit(), 3000);
 }
 
+/* The scheduler divides cores between control groups or, without any, between sessions. */
+Test(cpus, the_group_that_gets_a_share_of_the_cores)
+{
+	struct cpus_group group;
+
+	make("32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n", "1:cpu:/job\n0::/\n");
+	cpus_group(root, PID, &group);
+	tidy();
+	cr_expect_str_eq(group.name, "/job");
+	/* Only the upper level has a weight. */
+	make(V2, "0::/pods/one\n");
+	put("/sys/fs/cgroup/pods/cpu.weight", "100\n");
+	cpus_group(root, PID, &group);
+	tidy();
+	cr_expect_str_eq(group.name, "/pods");
+	make(V2, "0::/\n");
+	put("/proc/sys/kernel/sched_autogroup_enabled", "1\n");
+	put("/proc/77/autogroup", "/autogroup-29926 nice 5\n");
+	cpus_group(root, PID, &group);
+	tidy();
+	cr_expect_str_eq(group.name, "autogroup-29926");
+	cr_expect_eq(group.nice, 5);
+}
+
 Test(cpus, damaged_files_are_no_limit)
 {
 	make(V2 "- - -\n\n- cgroup2\n", "nothing\n:\n0:\n0::/x\n");

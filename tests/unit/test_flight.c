@@ -116,6 +116,13 @@ Test(flight, only_what_is_outside_of_the_cpu_counts)
 			loads[i].cpu_ns = loads[i].load_ns * 4 / 10;
 	cr_assert_eq(flight_find(loads, count, WORKERS, &busy), 0);
 	cr_expect_lt(busy.growth, plain.growth - 0.1, "%g %g", busy.growth, plain.growth);
+	/* A load that only computes counts neither for a limit nor against it. */
+	count = simulate(true, 25, 1);
+	cr_assert_eq(flight_find(loads, count, WORKERS, &plain), 0);
+	loads[count - 2].cpu_ns = loads[count - 2].load_ns;
+	cr_assert_eq(flight_find(loads, count, WORKERS, &busy), 0);
+	cr_expect_float_eq(busy.growth, plain.growth, 0.05, "%g %g", busy.growth, plain.growth);
+	cr_expect_eq(busy.load_count, plain.load_count - 1);
 }
 
 /* Nothing is concluded from a part of an epoch, or from one epoch. */

@@ -131,11 +131,12 @@ struct span {
 	enum dlprof_gpu_kind kind;
 	uint64_t bytes;
 	uint32_t id;
+	int device;
 };
 
 static void send(const struct span *span)
 {
-	struct dlprof_event event = {.worker = 0,
+	struct dlprof_event event = {.worker = span->device,
 				     .begin_ns = (uint64_t)span->begin,
 				     .duration_ns = (uint64_t)(span->end - span->begin)};
 	struct dlprof_gpu_op op = {0, 0, DLPROF_GPU_WHAT(span->kind, 7, span->id)};
@@ -387,8 +388,8 @@ Test(gpu_join, what_comes_late_is_in_its_step_all_the_same)
 	cr_expect_eq(gap_count, 0);
 }
 
-/* An operation makes a step unknown if the step's other operations were dropped by then. */
-Test(gpu_join, what_comes_too_late_takes_back_what_was_written)
+/* Makes 30 steps of a second, and an operation that is in an old one of them and comes last. */
+static void send_too_late(int device)
 {
 	const int64_t second = 1000 * MS;
 
@@ -400,12 +401,29 @@ Test(gpu_join, what_comes_too_late_takes_back_what_was_written)
 	gpu_join_round(gpu, false);
 	cr_expect_eq(step_count, 30);
 	written[20] = written[21] = false;
-	send_kernel(5 * second, 22 * second);
+	send(&(struct span){5 * second, 22 * second, DLPROF_GPU_KERNEL, .device = device});
 	gpu_join_round(gpu, true);
+}
+
+/* An operation makes a step unknown if the step's other operations were dropped by then. */
+Test(gpu_join, what_comes_too_late_takes_back_what_was_written)
+{
+	const int64_t second = 1000 * MS;
+
+	send_too_late(0);
 	cr_expect_eq(taken_back[0], 5 * second);
 	cr_expect_eq(taken_back[1], 20 * second);
 	cr_expect_eq(values[21].gpu_busy_ns, second);
 	cr_expect_eq(gap_count, 1);
+}
+
+Test(gpu_join, what_comes_too_late_may_be_of_the_second_gpu)
+{
+	const int64_t second = 1000 * MS;
+
+	send_too_late(1);
+	cr_expect_eq(taken_back[0], 5 * second);
+	cr_expect_eq(taken_back[1], 20 * second);
 }
 
 /* Steps without operations, as when an unseen client of CUPTI takes them, are no idle GPU. */

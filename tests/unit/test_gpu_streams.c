@@ -114,3 +114,21 @@ Test(gpu_streams, a_launch_by_the_way_makes_no_training_thread)
 	mark(TRAINING);
 	cr_expect(is_loading(&ops[0]));
 }
+
+/* A loader's kernels keep the GPU busy in a wait, though the stream that trains lacks work. */
+Test(gpu_streams, kernels_of_other_streams_hide_that_one_starves)
+{
+	static const int64_t times[][2] = {{10, 60}, {55, 65}, {110, 190}};
+
+	kernel(SIDE, 0);
+	kernel(DEFAULT, 0);
+	kernel(DEFAULT, 0);
+	for (size_t i = 0; i < count; i++) {
+		ops[i].begin_ns = times[i][0];
+		ops[i].end_ns = times[i][1];
+	}
+	gpu_streams_mask(&streams, ops, count, 0, 100, 200);
+	cr_expect_eq(streams.wait_ns, 100);
+	cr_expect_eq(streams.rest_ns, 100);
+	cr_expect_eq(streams.masked_ns, 45);
+}

@@ -156,6 +156,27 @@ Test(join, waits_for_a_load_as_long_however_often_it_looks)
 	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 2);
 }
 
+/* A killed drain's successor reads all records again whose rows are not written. */
+Test(join, keeps_the_records_of_all_loads_that_are_not_written)
+{
+	struct ring *ring = &segment.rings[1];
+	size_t rows = 0;
+
+	take(fake_epoch(1, 0, 1, 0, 0));
+	for (uint32_t task = 0; task < 3; task++) {
+		struct dlprof_event load = fake_load(0, 0, task, task, 1);
+
+		cr_assert_eq(join_take(join, &segment, ring, 10 + task, &load), 0);
+	}
+	ring->read = ring->head = 13;
+	cr_assert_eq(join_round(join, &rows), 0);
+	join_release(join, &segment);
+	cr_expect_eq(ring->release, 10);
+	cr_assert_eq(join_finish(join), 0);
+	join_release(join, &segment);
+	cr_expect_eq(ring->release, 13);
+}
+
 Test(join, an_epoch_has_the_call_that_ended_it)
 {
 	struct dlprof_event stop = fake_stop(0, 20);

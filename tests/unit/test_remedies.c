@@ -242,6 +242,66 @@ Test(remedies, single_stalls_of_a_server_are_no_shift)
 	}
 }
 
+/* Shares of the loads: opening and reading take 30 % of them, decoding 40 %. */
+Test(remedies, shares_that_remedies_remove)
+{
+	static const struct {
+		enum advice_id id;
+		double removed, needless;
+	} rows[] = {
+		{ADVICE_READ_LESS, 0.7 * 0.8, 0.8},
+		{ADVICE_DECODE_FEWER, 0.7 * 0.9, 0.9},
+		{ADVICE_SPLIT_FIRST, 0.4 * 0.75, 0.75},
+		{ADVICE_DECODE_BOUND, 0.4, 0.9},
+		{ADVICE_SHRINK_BATCH, 0.15 * 0.6, 0.6},
+		{ADVICE_FAULT_LESS, 0.05, 0.1},
+		{ADVICE_KEEP_OPEN, 0.2, 0.23},
+		{ADVICE_FIX_SAMPLES, 0.12 * 0.75, 0},
+		{ADVICE_SHARE_WITHOUT_MANAGER, 0.31, 0},
+		{ADVICE_SYNC_LESS, 0.32, 0},
+		{ADVICE_WRITE_LESS, 0.33, 0},
+		{ADVICE_SHORTEN_LOCK, 0.34, 0},
+		{ADVICE_REDUCE_CPU_PER_BATCH, 0.45, 0},
+		{ADVICE_STORAGE_BOUND, 0.3, 0},
+		{ADVICE_SMALL_READS, 0.3, 0},
+		{ADVICE_FEWER_OPENS, 0.3, 0},
+		{ADVICE_STOP_GROWTH, 0.2, 0},
+		{ADVICE_NONE, 0, 0},
+	};
+	const struct load_times loads = {
+		.load_ns = 100, .open_ns = 10, .read_ns = 20, .decode_ns = 40, .collate_ns = 15};
+	const struct cause_input input = {.loads = &loads};
+	const struct batch_series s = {.workers = 4, .worker_threads = NAN};
+	const struct finding f = {.load_mean_ns = 100};
+	struct diagnosis d = {.cause = CAUSE_LOADER_CAPACITY};
+	const struct remedied v = {&s, &f, &input, &d};
+	struct grounds *g = &d.grounds;
+
+	g->read_again = 5;
+	g->drawn = 10;
+	g->decoded_again = 10;
+	g->blown_up = 2.5;
+	g->fault_share = 0.1;
+	g->making_share = 0.2;
+	g->making_error = 0.03;
+	g->samples.share = 0.12;
+	g->samples.mean_ns = 1;
+	g->samples.each_ns = 4;
+	g->asked_share = 0.31;
+	g->sync_share = 0.32;
+	g->write_share = 0.33;
+	g->lock_share = 0.34;
+	g->cpu_share = 0.8;
+	g->no_core_share = 0.1;
+	g->growth.first_ns = 80;
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		cr_expect_float_eq(removed_by(&v, rows[i].id), rows[i].removed, 1e-9, "%zu", i);
+		cr_expect_float_eq(removed_needless(&v, rows[i].id), rows[i].needless, 1e-9, "%zu",
+				   i);
+	}
+	cr_expect_float_eq(removed_at_least(&v, ADVICE_KEEP_OPEN), 0.17, 1e-9);
+}
+
 /* A single worker writes to a pipe, which is a helper's if the worker also waits for answers. */
 Test(remedies, a_helper_of_a_single_worker)
 {
