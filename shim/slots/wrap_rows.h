@@ -13,6 +13,8 @@
  * - BEGIN: what all rows do before it; true if END_x must follow
  * - BEGIN_x: a comma and an expression, which family x uses instead of BEGIN (may be left out)
  * - JUMPS_x: ", true" if a wrapper without an end to run jumps to the real function (or left out)
+ * - CALLS_x: a comma and an expression that calls `real`; ENTRY_x: a comma and a macro that defines
+ *   a wrapper instance. For functions that C can neither call nor be (may be left out)
  *
  * These can use the parameters, WRAP_STATE, `target`, `copy`, `row_library` and `row_name`, and
  * END_x also `result`. Structs of the caller are read after the call.
@@ -90,8 +92,8 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 			pool_binds();                                                              \
 		recorded = BEGIN_OR_USUAL(BEGIN_##family, BEGIN);                                  \
 		if (BEGIN_OR_USUAL(JUMPS_##family, false) && !slot && !recorded)                   \
-			return real args;                                                          \
-		keep real args;                                                                    \
+			return BEGIN_OR_USUAL(CALLS_##family, real args);                          \
+		keep BEGIN_OR_USUAL(CALLS_##family, real args);                                    \
 		if (slot)                                                                          \
 			pool_bound(target, slot);                                                  \
 		if (recorded) {                                                                    \
@@ -111,7 +113,7 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 		return unlikely(slot) ? bind_##name(STRIP args, target, slot)                      \
 				      : made_##name(STRIP args, target, NULL);                     \
 	}                                                                                          \
-	NUMBERS(INSTANCE, type, name, params, args)
+	NUMBERS(BEGIN_OR_USUAL(ENTRY_##family, INSTANCE), type, name, params, args)
 
 #define WRAP(library_id, family, type, name, params, args)                                         \
 	CALL(library_id, family, type, name, params, args, type result, result =, return result)

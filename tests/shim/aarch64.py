@@ -94,6 +94,18 @@ def check_loop(shim, folder):
         check(load_ms * 1e6 <= load["blocked_ns"] <= load["load_ns"] * 1.05, "two clocks", load)
 
 
+def check_stages(shim, folder):
+    """Stages of tf.data are named, and return their status where C++ wants it, which is not as on x86-64."""
+    source = os.path.join(ROOT, "tests", "e2e", "tf_stages.c")
+    base = compile_program(folder, "libbase.so", "-DFRAMEWORK", "-Wl,-z,now", source, shared=True)
+    program = compile_program(folder, "stages", "-DPROGRAM", "-I" + os.path.join(ROOT, "include"), source, base,
+                              "-Wl,-z,now,-rpath," + folder)
+    for preload, texts in (None, 0), (shim, 8):  # three stages and two kernels, but no kernels made before the first batch
+        done = run(RUNNER + [program], env=environment(False, LD_PRELOAD=preload, DLPROF_QUIET="1",
+                                                       DLPROF_OUT=os.path.join(folder, "stages.db")))
+        equal((done.status, done.out), (0, "80 0 0 {}\n".format(texts)), "stages, preload", preload, done.err)
+
+
 def main():
     need_shim()
     for tool in (CC, EMULATOR, "meson", "ninja"):
@@ -107,6 +119,7 @@ def main():
     check_calls(shim, folder)
     check_spawn(folder)
     check_loop(shim, folder)
+    check_stages(shim, folder)
     other_test(shim, "reach.py", CC)
     finish()
 

@@ -241,10 +241,7 @@ RARELY static bool tfstage_first_compute(struct stage_call *call, const struct w
 	return number;
 }
 
-/* Rows of tfdata.def call these, but not on aarch64. */
-#define OF_ROWS static __attribute__((unused))
-
-OF_ROWS bool tfstage_instantiate(struct stage_call *call)
+static bool tfstage_instantiate(struct stage_call *call)
 {
 	if (!activate_on())
 		return false;
@@ -252,7 +249,7 @@ OF_ROWS bool tfstage_instantiate(struct stage_call *call)
 	return true;
 }
 
-OF_ROWS void tfstage_born(const struct wrap_copy *copy, const void *kernel)
+static void tfstage_born(const struct wrap_copy *copy, const void *kernel)
 {
 	if (!stage_is_inside())
 		return;
@@ -261,8 +258,8 @@ OF_ROWS void tfstage_born(const struct wrap_copy *copy, const void *kernel)
 	stage_put(kernel, STAGE_UNNAMED);
 }
 
-OF_ROWS bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
-			  const struct wrap_copy *copy, const void *iterator)
+static bool tfstage_next(struct stage_call *call, const struct wrap_target *target,
+			 const struct wrap_copy *copy, const void *iterator)
 {
 	if (!activate_on())
 		return false;
@@ -272,8 +269,8 @@ OF_ROWS bool tfstage_next(struct stage_call *call, const struct wrap_target *tar
 }
 
 /* Returns true if stage_end() must follow. */
-OF_ROWS bool tfstage_compute(struct stage_call *call, const struct wrap_target *target,
-			     const void *kernel, const void *context)
+static bool tfstage_compute(struct stage_call *call, const struct wrap_target *target,
+			    const void *kernel, const void *context)
 {
 	const uint16_t number = activate_on() ? stage_begin_leaf(call, kernel) : STAGE_NONE;
 
@@ -287,6 +284,35 @@ struct tf_time {
 	uint64_t high;
 	uint32_t low;
 };
+
+#if defined(__aarch64__)
+/*
+ * A C++ function that returns an object gets the address for it in x8, which no C function can
+ * take or pass on. These jumps make it the first argument of ours, and move it back.
+ */
+#define STATUS_ENTRY(type, name, number, params, args)                                             \
+	__attribute__((used, noinline)) static type from_##name##_##number params                  \
+	{                                                                                          \
+		return call_##name(STRIP args, &targets[number][ROW_##name]);                      \
+	}                                                                                          \
+	HIDDEN type name##_##number params;                                                        \
+	JUMP(name##_##number, "mov x4, x3; mov x3, x2; mov x2, x1; mov x1, x0; mov x0, x8; "       \
+			      "b from_" TEXT_OF(name##_##number));
+#define TEXT_OF(name) #name
+#define JUMP(name, code)                                                                           \
+	__asm__(".text; .balign 16; .global " TEXT_OF(name) "; .type " TEXT_OF(name)               \
+		", %function; " TEXT_OF(name) ": hint #34 /* bti c */; " code)
+
+HIDDEN void *tfstage_call(void *status, void *object, void *context, void *more, bool *end,
+			  void *real);
+JUMP(tfstage_call, "mov x8, x0; mov x0, x1; mov x1, x2; mov x2, x3; mov x3, x4; mov x16, x5; "
+		   "br x16");
+
+#define ENTRY_NEXT        , STATUS_ENTRY
+#define ENTRY_INSTANTIATE , STATUS_ENTRY
+#define CALLS_NEXT        , tfstage_call(status, object, context, tensors, end, (void *)real)
+#define CALLS_INSTANTIATE , tfstage_call(status, object, context, function, NULL, (void *)real)
+#endif
 
 #define BEGIN         activate_on()
 #define END_MADE      tfdata_made(handle)
