@@ -166,6 +166,12 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 /* Frees the arrays. Makes the series empty, as series_init() does. */
 void series_done(struct batch_series *series);
 
+/* Returns the mean time, for each batch, in which the training waits for other loaders. */
+static inline double series_elsewhere_mean_ns(const struct batch_series *series)
+{
+	return series->count ? series->elsewhere_ns / (double)series->count : 0;
+}
+
 /* Returns how many workers load more than a few batches in a typical epoch; -1: unknown. */
 int32_t series_find_loading(const struct batch_series *series);
 

@@ -298,9 +298,7 @@ static void set_supply(const struct batch_series *s, struct finding *f, const st
 	f->demand_mean_ns = ratio(sums->demand_ns, (double)f->steady_count);
 	if (is_asynchronous(s))
 		f->demand_mean_ns = ratio(sums->busy_ns, (double)sums->busy_count);
-	f->taken_mean_ns = f->demand_mean_ns;
-	if (s->count)
-		f->taken_mean_ns += s->elsewhere_ns / (double)s->count;
+	f->taken_mean_ns = f->demand_mean_ns + series_elsewhere_mean_ns(s);
 	if (!sums->load.count)
 		return;
 	f->load_mean_ns = sums->load.mean;

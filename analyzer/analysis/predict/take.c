@@ -237,8 +237,7 @@ struct steps {
 	const float *waits; /* waits by the clock that the verdict uses, of the host or the GPU */
 	const struct batch_series *series;
 	const struct finding *finding;
-	double elsewhere_ns; /* mean time, for each batch, of waiting for other loaders */
-	double mean_ns;      /* mean step, for batches whose compute is unknown */
+	double mean_ns; /* mean step, for batches whose compute is unknown */
 	bool is_even;
 	double busy_mean_ns;
 };
@@ -268,15 +267,11 @@ static double busy_mean_ns(const struct batch_series *s, const struct finding *f
 static double step_of(const struct steps *steps, size_t i)
 {
 	const struct batch_series *s = steps->series;
-	double demand_ns = stall_demand_ns(s, steps->finding, i), busy_ns;
+	double step_ns = stall_demand_ns(s, steps->finding, i) + series_elsewhere_mean_ns(s);
 
-	if (!(s->compute_ns[i] >= 0))
-		return steps->mean_ns;
-	if (!steps->is_even)
-		return demand_ns + steps->elsewhere_ns;
-	busy_ns = busy_of(s, steps->finding, i);
-	return isnan(busy_ns) ? steps->mean_ns
-			      : demand_ns - busy_ns + steps->busy_mean_ns + steps->elsewhere_ns;
+	if (steps->is_even)
+		step_ns += steps->busy_mean_ns - busy_of(s, steps->finding, i);
+	return s->compute_ns[i] >= 0 && !isnan(step_ns) ? step_ns : steps->mean_ns;
 }
 
 static struct steps find_steps(const struct batch_series *s, const struct finding *f)
@@ -290,10 +285,9 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 		 * The GPU works evenly, so each batch gets its mean busy time instead.
 		 */
 		.is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->account.time_ns,
-		.elsewhere_ns = s->count ? s->elsewhere_ns / (double)s->count : 0,
+		.mean_ns = f->taken_mean_ns,
 	};
 
-	steps.mean_ns = f->taken_mean_ns;
 	if (steps.is_even)
 		steps.busy_mean_ns = busy_mean_ns(s, f);
 	return steps;
