@@ -48,7 +48,7 @@ bool code_add_lead(const struct report *report, enum line_group group, char *tex
 /*
  * Appends the name of the user's function that holds the line of code_add_named(). If every dataset
  * has such a function, as __getitem__(), appends "line train.py:12" instead. Returns false if the
- * function is a library's, or surely takes less than half of this group's time.
+ * function is a library's, or may take less than half of this group's time.
  */
 bool code_add_leader(const struct report *report, enum line_group group, bool begins_sentence,
 		     char *text, size_t size);
