@@ -322,6 +322,19 @@ def check_turns(folder):
             check("a lock", path, "shorten_lock", unwanted=["without_helper"])
 
 
+def check_asleep(folder):
+    """Loads that sleep while sockets bring most of a batch may sleep until it has come."""
+    for share in (0.8, 0.2):
+        path = build(os.path.join(folder, "asleep.db"), 1 << 20, asked=0.9)
+        with sqlite3.connect(path) as database:
+            for kind, ns, count in (("asleep", 0.9, 0), ("socket", 0.01, int(share * (1 << 20)))):
+                database.execute("INSERT INTO t_total SELECT 'wait', '', ?, 0, COUNT(*), CAST(SUM(load_ns) * ? AS INTEGER),"
+                                 " COUNT(*) * ?, 0, 1000, 0 FROM t_batch", (kind, ns, count))
+        text = forms.flat(forms.run(path))
+        t.check("A load is asleep in 89 % of its time." in text, share, text)
+        t.equal("Meanwhile 0.8 bytes come from sockets for each byte of a batch" in text, share == 0.8, share, text)
+
+
 def check_reopened(folder):
     """Each sample makes a reader of one file: a table is parsed anew, another file is opened anew."""
     own, reader = ("/home/me/train.py", "Rows.__getitem__", 20), ("/usr/lib/python3/site-packages/x/io.py", "Reader.__init__", 9)
@@ -363,7 +376,7 @@ def check_compiling(folder):
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
                  check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
-                 check_trainer, check_reopened, check_compiling):
+                 check_trainer, check_asleep, check_reopened, check_compiling):
         each(t.scratch())
     t.finish()
 

@@ -19,6 +19,8 @@
 #define LONG_STEPS 1.2
 #define OTHERWISE      1.25
 #define INNER_LEAST    0.5
+/* loads may sleep for data from sockets if these have at least this share of a batch's bytes */
+#define RECEIVED_LEAST 0.5
 
 static void add_workers(const int16_t *list, size_t count, char *text, size_t size)
 {
@@ -272,6 +274,12 @@ static void add_outside(const struct report *report, char *text, size_t size)
 		if (words[kind] && facts->wait_ns[kind] >= GROUNDS_OUTSIDE * facts->load_ns)
 			page_append(text, size, " A load is %s in %s of its time.", words[kind],
 				    UNITS_SHARE(facts->wait_ns[kind] / facts->load_ns));
+	if (facts->wait_ns[LOAD_WAIT_ASLEEP] >= GROUNDS_OUTSIDE * facts->load_ns &&
+	    facts->received_per_byte >= RECEIVED_LEAST)
+		page_append(text, size,
+			    " Meanwhile %s bytes come from sockets for each byte of a batch: it "
+			    "may sleep until they are there.",
+			    UNITS_RATE(facts->received_per_byte));
 	if (facts->wait_ns[LOAD_WAIT_THREAD] >= GROUNDS_OUTSIDE * facts->load_ns &&
 	    facts->runnable_threads < GROUNDS_HARDLY_RUN) {
 		page_append(text, size, " These hardly run, so they wait, too");
