@@ -335,6 +335,16 @@ def check_asleep(folder):
         t.equal("Meanwhile 0.8 bytes come from sockets for each byte of a batch" in text, share == 0.8, share, text)
 
 
+def check_asked(folder):
+    """A server that sends next to nothing, while files are read, is asked for no data."""
+    for read, words in ((1, "1. Ask once, beforehand, and keep the answers, or once a batch"), (0, "1. Ask for more at a time")):
+        path = build(os.path.join(folder, "asked.db"), 1 << 20, asked=0.9, peer="10.0.0.1:80")
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE t_batch SET read_bytes = ?", (read << 20,))
+        check(read, path, "fewer_requests", words)
+        t.equal("HF_HUB_OFFLINE=1" in forms.flat(forms.run(path)), read == 1, read)
+
+
 def check_reopened(folder):
     """Each sample makes a reader of one file: a table is parsed anew, another file is opened anew."""
     own, reader = ("/home/me/train.py", "Rows.__getitem__", 20), ("/usr/lib/python3/site-packages/x/io.py", "Reader.__init__", 9)
@@ -376,7 +386,7 @@ def check_compiling(folder):
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
                  check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
-                 check_trainer, check_asleep, check_reopened, check_compiling):
+                 check_trainer, check_asleep, check_asked, check_reopened, check_compiling):
         each(t.scratch())
     t.finish()
 

@@ -16,6 +16,8 @@
 #include "render/run/format.h"
 
 #define FEW_FILES  0.1 /* files are not why loads are long if they take a smaller share of them */
+/* answers of a server are no data if they have a smaller share of a batch's bytes */
+#define LITTLE_RECEIVED 0.05
 #define ONE_FILE   0.5 /* the least share of all openings that makes one file worth naming */
 #define MOST       0.5 /* the least share of the loads' time that is "most of it" */
 
@@ -110,6 +112,15 @@ static bool is_gathered(const struct report *report, const struct advice *advice
 	return advice->id == ADVICE_REDUCE_DELIVERY_COST && report->diagnosis.gathered > 0;
 }
 
+/* Returns true if loads wait for a server that sends hardly anything, and read files for data. */
+static bool asks_beside_files(const struct report *report, const struct advice *advice)
+{
+	const struct load_facts *facts = report->diagnosis.grounds.facts;
+
+	return advice->id == ADVICE_FEWER_REQUESTS && facts->received_per_byte < LITTLE_RECEIVED &&
+	       facts->read_per_byte >= MOST;
+}
+
 /* Returns true if loads that are long now and then hardly open or read files, but work. */
 static bool spreads_work(const struct report *report, const struct advice *advice)
 {
@@ -153,6 +164,8 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return "Split the files between the workers, if each of them reads all.";
 	if (advice->id == ADVICE_WITHOUT_HELPER && report->diagnosis.grounds.takes_turns)
 		return "Fill that queue faster, or do in the workers what its other end does.";
+	if (asks_beside_files(report, advice))
+		return "Ask once, beforehand, and keep the answers, or once a batch.";
 	if (spreads_work(report, advice))
 		return "Do it bit by bit, or ahead of time, not for many batches at once.";
 	if (is_gathered(report, advice)) {
@@ -441,6 +454,12 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		if (!add_line(report, LINE_LOADS, buffer) &&
 		    advice->id == ADVICE_REDUCE_CPU_PER_BATCH)
 			leader_words(report, buffer);
+		break;
+	case ADVICE_FEWER_REQUESTS:
+		if (asks_beside_files(report, advice))
+			return "The data comes from files, and next to nothing from the server. "
+			       "huggingface_hub asks if its cache is up to date: "
+			       "local_files_only=True, or HF_HUB_OFFLINE=1.";
 		break;
 	case ADVICE_SMOOTH_SHARD_OPENING:
 		if (spreads_work(report, advice))
