@@ -345,6 +345,24 @@ def check_asked(folder):
         t.equal("HF_HUB_OFFLINE=1" in forms.flat(forms.run(path)), read == 1, read)
 
 
+def check_beside(folder):
+    """Two loaders of one step: more workers for one of them gain no more than the other can load."""
+    for load_ms in (25, 10):
+        path, first = os.path.join(folder, "beside.db"), rundb.simulate(400, 2, 60, 20)
+        got = [batch["begin_ns"] + batch["wait_ns"] for batch in first]
+        got.append(got[-1] + first[-1]["compute_ns"])
+        wait_ns = rundb.MS // 10
+        beside = [dict(batch, begin_ns=got[i], wait_ns=wait_ns, receive_ns=wait_ns, step_ns=got[i + 1] - got[i],
+                       compute_ns=batch["compute_ns"] - wait_ns, worker_id=0, pid=200, load_ns=load_ms * rundb.MS,
+                       load_begin_ns=got[i] - 40 * rundb.MS, ready_ns=5 * rundb.MS, head_ready=1)
+                  for i, batch in enumerate(first)]
+        rundb.build(path, [rundb.loader([dict(batch, compute_ns=batch["compute_ns"] - wait_ns) for batch in first], workers=2),
+                           rundb.loader(beside, workers=1)], meta={"cpus": "16"})
+        gain = check(load_ms, path, "more_loader_capacity")["gain"]
+        most = (got[-1] - first[0]["begin_ns"]) / (len(first) * load_ms * rundb.MS) - 1
+        t.check(abs(gain - most) < 0.02 if load_ms == 25 else 0.4 < gain < most, load_ms, gain, most)
+
+
 def check_reopened(folder):
     """Each sample makes a reader of one file: a table is parsed anew, another file is opened anew."""
     own, reader = ("/home/me/train.py", "Rows.__getitem__", 20), ("/usr/lib/python3/site-packages/x/io.py", "Reader.__init__", 9)
@@ -386,7 +404,7 @@ def check_compiling(folder):
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
                  check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
-                 check_trainer, check_asleep, check_asked, check_reopened, check_compiling):
+                 check_trainer, check_asleep, check_asked, check_beside, check_reopened, check_compiling):
         each(t.scratch())
     t.finish()
 

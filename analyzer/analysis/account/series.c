@@ -36,7 +36,7 @@ void series_init(struct batch_series *series)
 	series->in_order = -1;
 	series->persistent = -1;
 	series->iterable = series->is_foreign = series->is_pooled = series->is_thread = -1;
-	series->cores = series->main_cores = series->other_cores = NAN;
+	series->cores = series->main_cores = series->other_cores = series->others_per_s = NAN;
 	series->main_share = series->worker_share = series->worker_threads =
 		series->worker_cores = NAN;
 	series->synchronous = -1;

@@ -90,6 +90,8 @@ struct batch_series {
 	int64_t last_ns;       /* when the last step ended; UNKNOWN: unknown */
 	int64_t tail_begin_ns; /* when the last wait began, if no step followed; else UNKNOWN */
 	double elsewhere_ns;   /* waits for other loaders, which compute_ns does not include */
+	/* steps a second for which other loaders of the same steps can load; NAN: no such loader */
+	double others_per_s;
 	double cores;
 	double main_cores;
 	double other_cores;

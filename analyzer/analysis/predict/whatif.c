@@ -268,6 +268,14 @@ static double replayed_step_ns(const struct replay_result *result)
 	return (1 - result->stall_ratio) / result->batches_per_s * NS_PER_S;
 }
 
+/* Returns the rate to which other loaders of the same steps limit this one; 0: unknown. */
+static double others_own_per_s(const struct whatif *w)
+{
+	const double own_ns = 1e9 / w->others_per_s - w->outside_ns;
+
+	return own_ns > 0 ? 1e9 / own_ns : 0;
+}
+
 static void predict(const struct trace *trace, struct replay_setup setup, int id,
 		    struct whatif *ret)
 {
@@ -283,6 +291,9 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	/* If workers share a limit, more workers bring no more batches. */
 	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
 		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], ret->own_per_s);
+	if (others_own_per_s(ret) > 0 && id != WHATIF_SYNTHETIC)
+		ret->batches_per_s[id] =
+			fmin(ret->batches_per_s[id], fmax(others_own_per_s(ret), ret->own_per_s));
 	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
 	ret->shares_cores |= is_shared && ret->others_cores >= OTHERS_SAID;
 }
@@ -539,6 +550,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		.fewer_workers = -1,
 		.outside_share = find_outside(series, finding, known),
 		.shared_per_s = known && known->flight ? known->flight->limit_per_s : NAN,
+		.others_per_s = series->others_per_s,
 		.has_fixed_workers = is_uneven || series_has_idle_workers(series),
 		.unseen_sampling = known ? known->most_sampling : 1,
 		.is_iterable = series->iterable == 1,

@@ -88,6 +88,7 @@ struct whatif {
 	 * they do for iterable datasets. */
 	double outside_share;
 	double shared_per_s; /* batches a second within the workers' common limit; NAN: unknown */
+	double others_per_s; /* batches a second of other loaders of the same steps; NAN: unknown */
 	double cores;
 	double others_cores; /* number of cores that other programs want all the time */
 	bool shares_cores;   /* at least one prediction depends on others_cores */

@@ -9,6 +9,11 @@
 #include "analysis/statistics/clamp.h"
 #include "store/run/batch.h"
 
+/* Loaders are of the same steps if their counts of batches differ by a smaller share, ... */
+#define SAME_COUNT 0.1
+/* ... and if the steps of both, added, are so many times the thread's: loops overlap. */
+#define SAME_STEPS 1.05
+
 struct member {
 	size_t loader; /* index in the query's list */
 	int64_t life_ns;
@@ -190,6 +195,31 @@ static void put_first(struct thread *thread)
 	}
 }
 
+/* Returns true if each step takes a batch of both loaders: each loop contains all steps. */
+static bool are_of_same_steps(const struct member *one, const struct member *other)
+{
+	const double steps_ns = one->finding.compute_all_ns + other->finding.compute_all_ns;
+
+	return fabs((double)other->series.count / (double)one->series.count - 1) <= SAME_COUNT &&
+	       steps_ns > SAME_STEPS * one->finding.account.step_ns;
+}
+
+static void bound_by_others(struct thread *thread)
+{
+	struct batch_series *s = &thread->list[0].series;
+
+	for (size_t i = 1; i < thread->count; i++) {
+		const struct batch_series *other = &thread->list[i].series;
+		const double load_ns = thread->list[i].finding.load_mean_ns;
+
+		if (other->workers > 0 && load_ns > 0 &&
+		    are_of_same_steps(&thread->list[0], &thread->list[i]))
+			s->others_per_s = fmin(s->others_per_s,
+					       1e9 * other->workers / load_ns *
+						       (double)s->count / (double)other->count);
+	}
+}
+
 static int judge_thread(struct thread *thread)
 {
 	double variance = 0, error_ns;
@@ -211,6 +241,7 @@ static int judge_thread(struct thread *thread)
 	}
 	stall_judge_thread(&thread->list[0].series, &account, sqrt(variance),
 			   &thread->list[0].finding);
+	bound_by_others(thread);
 	return 0;
 }
 
