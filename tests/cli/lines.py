@@ -149,6 +149,8 @@ def check_callee(folder):
     for inner, share, words in (([wrapped, find, call, crop, compose], 0.6, ", mostly in nonzero, monai/utils.py"),
                                 ([wrapped, find, call, crop, compose], 0.4, ", mostly in Crop.randomize, monai/crop.py"),
                                 ([find, crop, find, crop, compose], 1, ", mostly in nonzero, monai/utils.py"),
+                                ([("/usr/lib/python3.11/threading.py", "Condition.wait", 320), find, crop], 1,
+                                 ", mostly in nonzero, monai/utils.py"),
                                 ([wrapped, call], 1, None)):
         path = rundb.build(
             os.path.join(folder, "callee.db"), [rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)],

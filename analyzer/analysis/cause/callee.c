@@ -22,7 +22,7 @@ struct callees {
 	double ns; /* time of the line */
 };
 
-/* Returns true if a function only passes a call on, as far as its name tells. */
+/* Returns true if a function only passes a call on, or only waits, as far as its name tells. */
 static bool passes_on(const struct line_frame *frame)
 {
 	static const char *const names[] = {"wrapper", "wrapped", "inner", "decorate_context"};
@@ -31,7 +31,7 @@ static bool passes_on(const struct line_frame *frame)
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
-	return *name == '_' || *name == '<' || frame->does & LINE_WRAPS;
+	return *name == '_' || *name == '<' || frame->does & LINE_WRAPS || frame->is_waiter;
 }
 
 /* Adds a frame that lies `depth` calls below the line. In one stack, recursion counts once. */
