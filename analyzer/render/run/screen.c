@@ -266,6 +266,18 @@ static void add_set(const struct report *report, struct outline *o)
 		outline_item(o, "Set", "%s was asked for, and changed nothing", report->run.set);
 }
 
+/* Says what steps take if they are to be looked at first, though the cause is one of waiting. */
+static void add_steps(const struct report *report, char *text, size_t size)
+{
+	const struct advice_list *advice = &report->diagnosis.advice;
+	const struct finding *f = &report->finding;
+
+	if (advice->count && advice->steps[0].id == ADVICE_CHEAPER_STEP && f->starved &&
+	    !lines_is_pause(report->diagnosis.cause))
+		page_append(text, size, "Steps take %s of the time. ",
+			    UNITS_SHARE(1 - f->stall_ratio));
+}
+
 static void add_why(const struct report *report, struct outline *o)
 {
 	const char *cause = cause_names[report->diagnosis.cause];
@@ -278,6 +290,7 @@ static void add_why(const struct report *report, struct outline *o)
 	add_set(report, o);
 	if (!cause)
 		return;
+	add_steps(report, text, sizeof(text));
 	if (report->diagnosis.cause != CAUSE_NONE || !evidence_add_step(report, text, sizeof(text)))
 		evidence_add_line(report, text, sizeof(text));
 	evidence_add(report, text, sizeof(text));
