@@ -341,8 +341,9 @@ static void receiving_words(const struct report *report, char *buffer)
 
 	if (r->fetch.count > 0 && r->fetch.share > 0)
 		snprintf(buffer, REMEDY_WORDS,
-			 "%s of it is asking workers for descriptors (%.2g a batch, %s each); the "
-			 "rest is the pipe, unpickling and mapping.",
+			 "%s of it is asking workers for the tensors' memory (%.2g a batch, %s "
+			 "each), which torch.multiprocessing's set_sharing_strategy('file_system') "
+			 "saves; the rest is the pipe, unpickling and mapping.",
 			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
 	if (report->loader && strncmp(report->loader->kind, STATEFUL, strlen(STATEFUL)) == 0)
 		page_append(buffer, REMEDY_WORDS,
