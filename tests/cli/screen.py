@@ -204,6 +204,7 @@ def check_delivery(folder):
         text = forms.flat(forms.run(path))
         t.check(words in text, "the remedy", words, text)
         t.check("tensors" not in text and "pin_memory" not in text, "not observed", text)
+        t.equal("Others took 1.5 of the 2 cores" in text, meta == crowd, meta, text)
         if "parts" in words:
             found = json.loads(t.report("--json", path).out)
             t.check(abs(found["advice"][0]["gain"] - 1 / (1 - found["stall"]["receiving"]) + 1) < 1e-6,
