@@ -98,6 +98,10 @@ def check_numbers(folder, texts):
     check(abs(waits(before) - wait / 1e9) < 1e-6, "waits", waits(before), wait / 1e9)
     found = waits(before) + before["dlprof_compute_seconds_total"]
     check(abs(found - span / 1e9) < 1e-6, "waits and compute", found, span / 1e9)
+    meta = {row["key"]: row["value"] for row in rows(os.path.join(folder, "run.db"), "SELECT key, value FROM meta")}
+    ended = (int(meta["start_unix_ns"]) + first[-1]["begin_ns"] + first[-1]["step_ns"] - int(meta["start_ns"])) / 1e9
+    found = before["dlprof_last_batch_timestamp_seconds"]
+    check(abs(found - ended) < 1, "when the last batch was", found, ended)
     say("{} batches, waiting for {:.1f} s of {:.1f} s".format(count, wait / 1e9, span / 1e9))
     judged = json.loads(report("--json", os.path.join(folder, "run.db")).out)["stall"]
     load = rows(os.path.join(folder, "run.db"), "SELECT SUM(load_ns) AS ns FROM load")[0]["ns"] / 1e9
