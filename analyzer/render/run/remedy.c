@@ -15,9 +15,9 @@
 #include "render/run/explain.h"
 #include "render/run/format.h"
 
-#define FEW_FILES  0.1 /* files are not why loads are long if they take a smaller share of them */
 /* answers of a server are no data if they have a smaller share of a batch's bytes */
 #define LITTLE_RECEIVED 0.05
+#define FEW_FILES  0.1 /* files are not why loads are long if they take a smaller share of them */
 #define ONE_FILE   0.5 /* the least share of all openings that makes one file worth naming */
 #define MOST       0.5 /* the least share of the loads' time that is "most of it" */
 
@@ -283,9 +283,9 @@ static void workers_words(const struct report *report, const struct advice *advi
 		snprintf(buffer, REMEDY_WORDS, "num_workers=%" PRId32 "%s.", workers,
 			 persists ? ", persistent_workers=True: they start once, not in each epoch"
 			 : deals  ? "; no gain if the dataset has no more shards for them"
-			 : may_be_shared     ? "; no gain if what loads wait for is shared"
+			 : may_be_shared      ? "; no gain if what loads wait for is shared"
 			 : is_trainer(report) ? "; a Trainer's is dataloader_num_workers"
-					     : "");
+					      : "");
 	else
 		snprintf(buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s.", workers,
 			 workers == 1 ? "" : "s");
@@ -341,9 +341,10 @@ static void receiving_words(const struct report *report, char *buffer)
 
 	if (r->fetch.count > 0 && r->fetch.share > 0)
 		snprintf(buffer, REMEDY_WORDS,
-			 "%s of it is asking workers for the tensors' memory (%.2g a batch, %s "
-			 "each), which torch.multiprocessing's set_sharing_strategy('file_system') "
-			 "saves; the rest is the pipe, unpickling and mapping.",
+			 "%s of it is asking workers for descriptors of tensors' memory (%.2g a "
+			 "batch, %s each), which torch.multiprocessing's "
+			 "set_sharing_strategy('file_system') saves; the rest is the pipe, "
+			 "unpickling and mapping.",
 			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
 	if (report->loader && strncmp(report->loader->kind, STATEFUL, strlen(STATEFUL)) == 0)
 		page_append(buffer, REMEDY_WORDS,
