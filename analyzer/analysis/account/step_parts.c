@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-/* loops overlap if they take so many times what training leaves of the steps: clocks differ */
-#define OVERLAP 1.05
-
 const char *const step_part_names[STEP_PART_MAX] = {
 	[STEP_BEFORE] = "before",       [STEP_BACKWARD] = "backward",
 	[STEP_BETWEEN] = "between",     [STEP_OPTIMIZER] = "optimizer",
@@ -38,7 +35,7 @@ void step_parts_close(struct step_parts *parts, double whole_ns)
 	for (int part = 0; part < STEP_TOLD_MAX; part++)
 		known_ns += parts->ns[part];
 	/* If each step asks several loaders, it lies between two batches of each of them. */
-	if (parts->ns[STEP_LOOPS] > OVERLAP * fmax(whole_ns - known_ns, 0))
+	if (parts->ns[STEP_LOOPS] > STEP_OVERLAP * fmax(whole_ns - known_ns, 0))
 		parts->ns[STEP_LOOPS] = 0;
 	known_ns += parts->ns[STEP_LOOPS];
 	parts->whole_ns = fmax(whole_ns, known_ns);

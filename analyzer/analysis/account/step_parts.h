@@ -10,6 +10,9 @@
 
 #include <stdbool.h>
 
+/* Loops overlap if their steps take so many times what there is of steps: clocks differ. */
+#define STEP_OVERLAP 1.05
+
 enum step_part {
 	STEP_BEFORE,
 	STEP_BACKWARD,

@@ -516,17 +516,13 @@ static double most_sampling(const struct batch_series *s, const struct finding *
 	return most_ns < setup_ns ? most_ns / setup_ns : 1;
 }
 
-/* Returns what limits loads that run at once: that of `input`, or the pace of one shared pipe. */
-static struct flight flight_of(const struct batch_series *s, const struct finding *f,
-			       const struct cause_input *input, const struct grounds *r)
+/* Returns how many batches a second all workers can load, however many they are; NAN: no limit. */
+static double shared_per_s(const struct batch_series *s, const struct finding *f,
+			   const struct grounds *r)
 {
-	struct flight flight = {.growth = NAN, .z = NAN, .limit_per_s = NAN};
-
-	if (input->flight)
-		flight = *input->flight;
-	if (r->takes_turns && isnan(flight.limit_per_s))
-		flight.limit_per_s = 1e9 * series_busy_workers(s) / f->load_mean_ns;
-	return flight;
+	if (isnan(r->shared_per_s) && r->takes_turns)
+		return 1e9 * series_busy_workers(s) / f->load_mean_ns;
+	return r->shared_per_s;
 }
 
 int cause_find(const struct batch_series *s, const struct finding *f,
@@ -557,7 +553,7 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 		ret->gathered = ret->compute.batches;
 	grounds_find(s, f, input, &ret->grounds);
 	/* If workers share a limit, shards of equal size gain nothing. */
-	if (!input->flight || isnan(input->flight->limit_per_s))
+	if (isnan(ret->grounds.shared_per_s))
 		uneven_find(s, f, grounds_is_asking(&ret->grounds), &ret->uneven);
 	skipped_find(s, f, input->has_gpu, &ret->skipped);
 	split_find(s, f, &ret->slow, &periods, &split);
@@ -568,9 +564,9 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 	find_stages(s, f, input->stages, &ret->stages);
 	if (advises ||
 	    (f->starved && (has_many_workers(s) || grounds_is_asking(&ret->grounds)))) {
-		const struct flight flight = flight_of(s, f, input, &ret->grounds);
 		const struct whatif_known known = {.facts = input->facts,
-						   .flight = &flight,
+						   .shared_per_s = shared_per_s(
+							   s, f, &ret->grounds),
 						   .is_uneven = ret->uneven.loading > 0,
 						   .is_threads = input->is_threads,
 						   .most_sampling =

@@ -15,6 +15,7 @@
 #include "analysis/cause/uneven.h"
 #include "analysis/gpu/gpu_use.h"
 #include "analysis/period/period.h"
+#include "analysis/predict/flight.h"
 #include "analysis/predict/whatif.h"
 
 enum cause {

@@ -7,9 +7,9 @@
 #include "analysis/statistics/stats.h"
 
 /* "Share" without another noun means a share of the loads' time. */
+#define LOCKED          0.4  /* a lock is the cause if waits for it take at least this share */
 /* a lock only orders waits for a pipe if these take this share of the rest of the loads' time */
 #define TURNS           0.8
-#define LOCKED          0.4  /* a lock is the cause if waits for it take at least this share */
 #define SLOW_TIMES      5.0  /* a sample is slow if it takes at least this many times the mean */
 #define SLOW_FEW        0.01 /* slow samples are ignored if they are more than this share of all */
 #define SLOW_SHARE      0.2  /* slow samples are the cause if they take at least this share */

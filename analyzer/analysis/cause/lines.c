@@ -334,7 +334,7 @@ static void sum_functions(const struct line_samples *samples, const struct line_
 			if (lead->lines[k].is_loop == line->is_loop &&
 			    (k == i || (!is_alone && !lead->lines[k].is_backward)) &&
 			    lines_is_same_function(&samples->frames[line->frame],
-					     &samples->frames[lead->lines[k].frame]))
+						   &samples->frames[lead->lines[k].frame]))
 				line->of_function += lead->lines[k].share;
 		line->of_function = fmin(line->of_function, 1);
 		line->function_error = lines_error(line->of_function, effective);
@@ -615,6 +615,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 {
 	const enum line_group group = group_of_cause[diagnosis->cause];
 	const struct line_lead *lead, *holders;
+	const struct line_share *own;
 	bool is_asking;
 
 	if (group == LINE_NONE || lines->groups[group].samples < NAMED_COUNT)
@@ -646,9 +647,9 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop &&
 		    may_be_pauses(&lead->lines[i], finding, diagnosis))
 			ret->line = &lead->lines[i];
-	if (group == LINE_STEPS && lines_of_function(lead) &&
-	    may_be_pauses(lines_of_function(lead), finding, diagnosis))
-		ret->line = lines_of_function(lead);
+	own = group == LINE_STEPS ? lines_of_function(lead) : NULL;
+	if (own && may_be_pauses(own, finding, diagnosis))
+		ret->line = own;
 	for (size_t i = 0; group != LINE_STEPS && i < lead->count && !ret->line; i++)
 		if (is_of_function(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
 			ret->line = &lead->lines[i];

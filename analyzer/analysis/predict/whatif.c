@@ -285,15 +285,16 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	/* A prediction may exceed what the cores allow only if the run itself exceeded it. */
 	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
 	double per_s = result.batches_per_s * correction(trace, &setup, ret);
+	const double others_per_s = others_own_per_s(ret);
 
 	ret->setups[id] = setup;
 	ret->batches_per_s[id] = fmin(per_s, most);
 	/* If workers share a limit, more workers bring no more batches. */
 	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
 		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], ret->own_per_s);
-	if (others_own_per_s(ret) > 0 && id != WHATIF_SYNTHETIC)
+	if (others_per_s > 0 && id != WHATIF_SYNTHETIC)
 		ret->batches_per_s[id] =
-			fmin(ret->batches_per_s[id], fmax(others_own_per_s(ret), ret->own_per_s));
+			fmin(ret->batches_per_s[id], fmax(others_per_s, ret->own_per_s));
 	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
 	ret->shares_cores |= is_shared && ret->others_cores >= OTHERS_SAID;
 }
@@ -549,7 +550,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		.more_workers = -1,
 		.fewer_workers = -1,
 		.outside_share = find_outside(series, finding, known),
-		.shared_per_s = known && known->flight ? known->flight->limit_per_s : NAN,
+		.shared_per_s = known ? known->shared_per_s : NAN,
 		.others_per_s = series->others_per_s,
 		.has_fixed_workers = is_uneven || series_has_idle_workers(series),
 		.unseen_sampling = known ? known->most_sampling : 1,

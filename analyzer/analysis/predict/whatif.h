@@ -4,7 +4,6 @@
 
 #include "analysis/account/load_facts.h"
 #include "analysis/account/stall.h"
-#include "analysis/predict/flight.h"
 #include "analysis/predict/replay.h"
 
 enum whatif_id {
@@ -99,7 +98,7 @@ struct whatif {
 
 struct whatif_known {
 	const struct load_facts *facts;
-	const struct flight *flight;
+	double shared_per_s; /* becomes shared_per_s in struct whatif */
 	bool is_uneven, is_threads;
 	double most_sampling; /* becomes unseen_sampling in struct whatif */
 };

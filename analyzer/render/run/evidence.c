@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/cause/cause.h"
 #include "analysis/cause/grounds.h"
 #include "render/form/units.h"
 #include "render/run/code.h"

@@ -6,13 +6,11 @@
 #include <stdlib.h>
 
 #include "analysis/account/boot.h"
+#include "analysis/account/step_parts.h"
 #include "analysis/statistics/clamp.h"
 #include "store/run/batch.h"
 
-/* Loaders are of the same steps if their counts of batches differ by a smaller share, ... */
-#define SAME_COUNT 0.1
-/* ... and if the steps of both, added, are so many times the thread's: loops overlap. */
-#define SAME_STEPS 1.05
+#define SAME_COUNT 0.1 /* loaders of the same steps differ by at most this share in their batches */
 
 struct member {
 	size_t loader; /* index in the query's list */
@@ -201,7 +199,7 @@ static bool are_of_same_steps(const struct member *one, const struct member *oth
 	const double steps_ns = one->finding.compute_all_ns + other->finding.compute_all_ns;
 
 	return fabs((double)other->series.count / (double)one->series.count - 1) <= SAME_COUNT &&
-	       steps_ns > SAME_STEPS * one->finding.account.step_ns;
+	       steps_ns > STEP_OVERLAP * one->finding.account.step_ns;
 }
 
 static void bound_by_others(struct thread *thread)
