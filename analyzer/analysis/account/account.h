@@ -48,7 +48,7 @@ struct account {
 	double start_sampling_ns;
 	double unseen_ns; /* time of batches that are left out: their GPU idle time is unknown */
 	size_t count;
-	size_t life_count; /* programs that the process became by execve(); 0: not counted */
+	size_t life_count; /* number of programs that the process ran (execve()); 0: not counted */
 };
 
 #define ACCOUNT_EMPTY                                                                              \
@@ -98,7 +98,7 @@ struct account_restart {
 	double end_ns;
 };
 
-/* Sums up starts and ends of epochs from index *next to epoch number `epoch`. Advances *next. */
+/* Sums up times of epoch starts and ends from index *next to number `epoch`. Advances *next. */
 struct account_restart account_restart(const struct batch_series *series, size_t *next,
 				       int32_t epoch);
 

@@ -13,7 +13,8 @@
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
-/* wait_ns[i], step_ns[i]: sums over the first i cells. All cells come twice, as blocks may wrap. */
+/* wait_ns[i] and step_ns[i] are sums over the first i cells. The cells come twice in succession, as
+ * a block may go on from the last one to the first one. */
 struct cells {
 	size_t count;
 	size_t size; /* batches or epochs in each cell */
@@ -175,7 +176,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* Returns the length, in cells, of blocks that vary most: boot_block() times 1, 2, 4 and so on. */
+/* Tries blocks of boot_block() times 1, 2, 4, ... Returns the length in cells that varies most. */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;

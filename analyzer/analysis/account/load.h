@@ -19,8 +19,9 @@ struct load_split {
 };
 
 /*
- * Divides other_ns into time on and off the CPU. Time off the CPU that is not opening, reading or
- * blocked_ns is divided between decode, collate and the rest by their lengths. NAN: unknown.
+ * Divides other_ns into CPU time and blocked time; NAN: unknown. Blocked time is blocked_ns and a
+ * part of the load's further time off the CPU in which nothing was opened or read. That further
+ * time is taken to be spread evenly over decode, collate and what is left of other_ns.
  */
 struct load_split load_split(const struct load_times *times);
 

@@ -74,7 +74,7 @@ struct load_facts {
 	/* Facts about the workers; without workers, about the training's process. */
 	double runnable_threads;
 	double cores_allowed; /* number of cores in the smallest CPU mask */
-	/* number of cores in the training's CPU mask as it began, if more; NAN: several ranks */
+	/* number of cores in the training's CPU mask at its start, if more; NAN: several ranks */
 	double cores_at_start;
 	double ranks; /* number of ranks of the job */
 	/* a process's mean private memory when first measured, and when last measured */

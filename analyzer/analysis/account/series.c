@@ -321,7 +321,7 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
 		if (facts->wait_ns[kind] > 0)
 			unseen -= facts->wait_ns[kind] / facts->load_ns;
-	/* Some libraries wait for their threads by calls that dlprof does not see: if much of a
+	/* Some libraries wait for their threads by calls that dlprof does not see. Then much of a
 	 * load is neither computing nor a known wait, while a thread is runnable on average. */
 	if (facts->wait_ns[LOAD_WAIT_THREAD] >= WAITS_LEAST * facts->load_ns ||
 	    (series->workers > 0 && unseen >= WAITS_LEAST && facts->runnable_threads >= 1))
@@ -337,7 +337,7 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 
 double series_free_cores(const struct batch_series *series)
 {
-	/* The run did use the cores for some time, even if measured figures leave it none. */
+	/* The run did use cores, even if other programs were measured to use all of them. */
 	const double least = 0.05;
 
 	if (isnan(series->other_cores))

@@ -90,7 +90,7 @@ struct batch_series {
 	int64_t last_ns;       /* when the last step ended; UNKNOWN: unknown */
 	int64_t tail_begin_ns; /* when the last wait began, if no step followed; else UNKNOWN */
 	double elsewhere_ns;   /* waits for other loaders, which compute_ns does not include */
-	/* steps a second for which other loaders of the same steps can load; NAN: no such loader */
+	/* number of steps a second for which the steps' other loaders can load; NAN: none */
 	double others_per_s;
 	double cores;
 	double main_cores;
@@ -98,7 +98,7 @@ struct batch_series {
 	/* share of runnable time in which the training's thread, or a worker, had a core; or NAN */
 	double main_share, worker_share;
 	double worker_threads; /* a worker's mean number of runnable threads; NAN: not needed */
-	double worker_cores;   /* the same, with programs that its loads start; NAN: not needed */
+	double worker_cores;   /* worker_threads + cores of started programs; NAN: not needed */
 	struct share share;
 	double receive_ns; /* time in waits during which any batch was received */
 	size_t receive_count;
@@ -159,8 +159,8 @@ bool series_has_others(const struct batch_series *series);
 bool series_others_differ(const struct batch_series *a, const struct batch_series *b);
 
 /*
- * Sets `worker_threads` if loads wait for other threads of their worker, and `worker_cores` also if
- * loads start programs, which then do not count in other_cores. `loads_at_once`: a mean number.
+ * Sets `worker_threads` and `worker_cores` if loads wait for other threads of their worker. If
+ * loads start programs, sets `worker_cores` and takes these programs out of other_cores.
  */
 void series_add_threads(struct batch_series *series, const struct load_facts *facts,
 			double load_mean_ns, double loads_at_once);
@@ -194,7 +194,7 @@ static inline int32_t series_prefetch(const struct batch_series *series)
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
 }
 
-/* Returns how many loads a worker may have ahead: its own, and its part of the idle workers'. */
+/* Returns how many loads a busy worker may have ahead: idle workers leave theirs to busy ones. */
 static inline int32_t series_ahead(const struct batch_series *series)
 {
 	int32_t ahead = series_prefetch(series);

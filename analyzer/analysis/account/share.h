@@ -28,16 +28,16 @@ struct share {
 };
 
 /*
- * Returns which part of a core (0-1) each of the run's `threads` gets; 1 if that is unknown. What
- * the neighbours want is multiplied by `want`.
+ * Returns which part of a core (0-1) each of the run's `threads` gets; 1 if that is unknown. The
+ * neighbours are taken to want `want` times as many cores as they did.
  */
 double share_of_thread(const struct share *share, double threads, double want);
 
 double share_wanted(const struct share *share);
 
 /*
- * Bounds what groups want. The scheduler lets a group run up to its fair part of the cores, so a
- * group that ran far less did not want as much as it waited: it ran shortly, and waited for turns.
+ * Limits `wanted` of groups that ran far less than their fair part of the cores. The scheduler
+ * would have let such a group run more, so its waits for cores were only short waits for its turn.
  */
 void share_bound(struct share *share);
 

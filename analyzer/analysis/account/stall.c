@@ -23,7 +23,7 @@
 #define GPU_SEEN_MOST     0.95
 /* steps are said to become faster without workers only from this factor on */
 #define FASTER_LEAST      1.05
-/* clocks differ: a thread's time with and without a core may exceed its busy time by so much */
+/* a wait for cores may exceed the thread's time off the CPU by this factor, as clocks differ */
 #define TIMES_DIFFER      1.25
 
 struct sums {
@@ -254,10 +254,10 @@ static void set_ratios(const struct batch_series *s, struct finding *f)
 }
 
 /*
- * Returns how many times as fast steps are if no worker competes with them for cores. In the run,
+ * Returns how many times as fast steps would be without workers that compete for cores. In the run,
  * the training's thread had a core for main_share of the time in which it could use one. Its CPU
- * time is taken to be spread evenly over all but the waits for batches that were not ready. It is
- * taken to wait for cores no longer than workers used them. 1: hardly faster, or others took cores.
+ * time is taken to be spread over all time but waits for batches that were not ready, and its waits
+ * for cores to be at most the loads' CPU time. 1: hardly faster, or other programs took cores.
  */
 static double faster_alone(const struct batch_series *s, const struct finding *f)
 {
@@ -387,7 +387,7 @@ static void decide(const struct batch_series *s, struct finding *f)
 	f->confidence = find_confidence(s, f);
 }
 
-/* Returns the share of lost records: the larger of what missing ordinals and counted drops show. */
+/* Returns the larger of the shares of lost records that missing ordinals and counted drops show. */
 static double lost_share(const struct batch_series *s, const struct finding *f)
 {
 	double count = (double)s->count, lost = s->lost_count > 0 ? (double)s->lost_count : 0;

@@ -95,7 +95,7 @@ struct finding {
 	double trimmed_ratio;
 	double masked_share;
 	double gain_max; /* throughput without any waiting / observed throughput; NAN: unbounded */
-	/* like gain_max, but of a run in which, besides, no worker takes cores from the steps */
+	/* like gain_max, but for a run in which workers do not take cores from the steps, either */
 	double gain_alone;
 	double theta_ns; /* NAN: no step was observed */
 
@@ -124,7 +124,7 @@ struct finding {
 	double demand_mean_ns;
 	double load_mean_ns; /* mean load time of steady batches; NAN: unknown for all */
 	double load_cv; /* standard deviation of loads / mean load */
-	/* mean time between two waits for this loader: demand_mean_ns, and waits for others */
+	/* mean time between two waits for this loader: demand_mean_ns plus waits for others */
 	double taken_mean_ns;
 	double rho; /* load_mean_ns / loading workers / taken_mean_ns; 1: loading is too slow */
 	double eta; /* throughput / min(loading workers / load_mean_ns, 1 / taken_mean_ns) */

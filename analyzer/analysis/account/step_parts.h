@@ -2,15 +2,15 @@
 /*
  * step_parts.h - divides the time of steps by what the training's thread did, by the host's clock.
  *
- * A loop that runs neither backward pass nor optimizer, such as a validation, is STEP_LOOPS. Where
- * each step takes a batch of several loaders, their loops overlap and are one: STEP_LOOPS is 0.
- * STEP_AFTER is what is left of other steps: metrics, logging, learning rate, time between epochs.
+ * A loop that runs neither backward pass nor optimizer, such as a validation, is STEP_LOOPS. If
+ * each step takes batches of several loaders, their loops overlap and are one: STEP_LOOPS is 0.
+ * STEP_AFTER is the rest of the steps: metrics, logging, learning rate, time between epochs.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* Loops overlap if their steps take so many times what there is of steps: clocks differ. */
+/* Loops overlap if they take this many times what other parts leave of the steps: clocks differ. */
 #define STEP_OVERLAP 1.05
 
 enum step_part {
@@ -37,7 +37,7 @@ struct step_sums {
 
 struct step_parts {
 	bool is_split;
-	/* false: STEP_AFTER includes STEP_BETWEEN and STEP_OPTIMIZER, as none was observed */
+	/* false: no optimizer was seen; STEP_AFTER includes STEP_BETWEEN and STEP_OPTIMIZER */
 	bool has_optimizer;
 	double ns[STEP_PART_MAX]; /* NAN: not observed; the other parts add up to whole_ns */
 	double whole_ns;

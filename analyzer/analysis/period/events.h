@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events.h - finds large values (events), placed by how many batches were delivered before. */
+/* events.h - finds large values (events), and how many batches were delivered before each. */
 #pragma once
 
 #include "analysis/account/series.h"
@@ -14,8 +14,8 @@ struct events_query {
 	double offset_ns;   /* normal size of a value, which is subtracted from each */
 	double theta_ns;    /* an event's (value - offset_ns) is at least this, and above 0 */
 	bool from_start;    /* also takes the first W batches of each epoch */
-	bool slips; /* records may be missing, so equal gaps between events are a period, too */
-	/* Events after which those of this query may go on at another phase. NULL: none. */
+	bool slips; /* records may be missing, so equal gaps between events make a period, too */
+	/* Breaks: events after which this query's may go on at another phase. NULL: none. */
 	const struct events_query *breaks;
 };
 
@@ -43,13 +43,13 @@ void events_done(struct events *events);
 /* Sets ret_ns[i], i < count, to the time of the event at position from + i, or to 0. */
 void events_spread(const struct events_query *query, size_t from, size_t count, float *ret_ns);
 
-/* Cuts a segment after each break in it. Searches from break *at on. Returns how many pieces. */
+/* Cuts a segment after each break in it, from break *at on. Returns the number of pieces. */
 size_t events_cut(const struct events *breaks, const struct fold_segment *whole, size_t position,
 		  size_t *at, struct fold_segment *ret);
 
 /*
- * Finds the most significant period longer than `above`; *ret_period 0: none. *ret_log_p is ln p,
- * corrected for `most` periods. `capped`: events count by their time, up to cap_ns; else 1 each.
+ * Finds the most significant period longer than `above`; 0: none. *ret_log_p is ln p, corrected for
+ * `most` periods. `capped`: an event counts its time, up to cap_ns; if false, it counts 1.
  */
 int events_long_period(const struct events *events, const struct fold_segment *segments,
 		       size_t segment_count, bool capped, size_t above, size_t most,

@@ -54,7 +54,7 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/* Finds the phase with most time in k periods: ret[j] is its time in period j. Returns the sum. */
+/* Finds the phase that has most time in k periods, ret[j] in period j. Returns the sum. */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;
@@ -206,7 +206,7 @@ static double log_candidates(const struct search *s, size_t period, size_t count
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);
 }
 
-/* Makes one of the two series. Returns false if all its values are equal. */
+/* Makes the series of capped times, or of ones. Returns false if all its values are equal. */
 static bool set_series(struct search *s, bool capped, struct fold_series *ret)
 {
 	float cap_ns = (float)s->events.cap_ns, lowest = 1, highest = 0;
@@ -360,7 +360,7 @@ static int lay_out(struct search *s)
 	return 0;
 }
 
-/* Adds a copy of the first layout that is cut at breaks (events.h), if these are few. */
+/* Adds a copy of the first layout, cut at breaks (events.h), if there are few breaks. */
 static int lay_out_pieces(struct search *s)
 {
 	const struct layout *from = &s->layouts[0];

@@ -2,7 +2,7 @@
 /*
  * period.h - finds out whether stalls, long steps or long loads come every P batches.
  *
- * analysis/README.md has the formulas. The time is O(n), as at most 2^20 values are tested in rows.
+ * analysis/README.md has the formulas. At most 2^20 values are tested in rows, so the time is O(n).
  */
 #pragma once
 

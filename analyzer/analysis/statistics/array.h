@@ -20,8 +20,8 @@ static inline void *array_grown(void *list, size_t count, size_t size)
 	})
 
 /*
- * Evaluates to the index of the first of `count` items for which `is_before`, an expression of the
- * index `i`, is false, or to `count`. Before that item, it must be true.
+ * Evaluates to the index of the first of `count` items for which `is_before` (an expression of the
+ * index `i`) is false; `count`: none. `is_before` must be true for all items before that one.
  */
 #define ARRAY_PLACE(count, i, is_before)                                                           \
 	({                                                                                         \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clamp.h - adds without overflow: too large a sum becomes the largest number, or the smallest. */
+/* clamp.h - adds and subtracts. A result beyond the limits of int64_t becomes the nearer limit. */
 #pragma once
 
 #include <stdint.h>

@@ -47,7 +47,7 @@ double fold_log_gamma_tail(size_t shape, double sum)
 	/* If sum <= n, p is above about a half: no evidence, and the series below would be long. */
 	if (!shape || sum <= n)
 		return 0;
-	/* The sum of e^-sum sum^i / i! for i < n, from the last term down to the first. */
+	/* `total` is the sum of e^-sum sum^i / i! over i < n, in units of its last term. */
 	for (i = n - 1; i > 0; i--) {
 		term *= i / sum;
 		total += term;
@@ -62,7 +62,7 @@ struct rows {
 	double count;
 	double sum;
 	double square;
-	double row_square; /* sum of the squares of each row's sum */
+	double row_square; /* sum of the squares of the rows' sums */
 };
 
 static void rows_clear(struct rows *rows, size_t period)
@@ -95,7 +95,7 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	excess = top / rows->count - mean;
 	if (!(excess > 0) || !(mean > 0))
 		return 0;
-	/* This upper bound of E needs no logarithm. If it is too low, E is not computed. */
+	/* This upper bound of E needs no logarithm. If the bound is too low, so is E. */
 	bound = factor * rows->count * excess * excess *
 		fmax(1 / (mean * (1 - mean)), variance > 0 ? 0.5 / variance : 0);
 	if (bound < least)

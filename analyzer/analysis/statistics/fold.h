@@ -51,15 +51,15 @@ double fold_evidence(double rows, double highest_mean, double mean, double varia
 double fold_log_gamma_tail(size_t shape, double sum);
 
 /*
- * Returns ln of the probability that phases differ so much by chance. It is corrected for phases
- * and scales (all rows, blocks of 8 and 32), but not for the number of periods; 0 for fewer than 3
- * rows.
+ * Returns ln of the probability that phases differ so much by chance, or 0 for fewer than 3 rows.
+ * The probability is corrected for the numbers of phases and of scales (all rows, blocks of 8,
+ * blocks of 32), but not for that of periods. The evidence is multiplied by `factor`.
  */
 double fold_log_p(const struct fold_series *series, size_t period, double factor);
 
 /*
  * Returns a factor, at most 1, that weakens the evidence for a period: (1 - r)/(1 + r), where r is
- * the correlation of each row with the next row, after that was rotated by half a period. What rows
- * still share then is no period. Returns 1 for r <= .02, or fewer than 6 rows.
+ * the correlation of each row with the next row, rotated by half a period. Rows that are alike even
+ * so are alike for another reason than a period. Returns 1 for r <= .02, or fewer than 6 rows.
  */
 double fold_memory(const struct fold_series *series, size_t period);

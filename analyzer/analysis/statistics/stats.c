@@ -25,7 +25,7 @@ static float value_of(uint32_t key)
 	return value;
 }
 
-/* Counts the values whose first bits are `prefix`, by their next bits. */
+/* Counts the values whose leading bits are `prefix`, by the DIGIT_BITS bits that follow. */
 static void fill_level(struct stats_order *order, int level, uint32_t prefix)
 {
 	const unsigned shift = (unsigned)(LEVELS - 1 - level) * DIGIT_BITS;

@@ -33,7 +33,7 @@ struct estimate {
 	double freedom;
 };
 
-/* Estimates the mean. Blocks have at least `least` batches, or fewer to get TRACK_BLOCKS blocks. */
+/* Estimates the mean. Blocks have `least` batches or more, if that makes TRACK_BLOCKS blocks. */
 struct estimate track_estimate(const struct track *track, size_t least);
 
 /* Returns the 97.5 % quantile of Student's t; freedom >= 3. */
