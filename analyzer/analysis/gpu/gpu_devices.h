@@ -32,7 +32,7 @@ struct gpu_device_step {
 /* Notes that the operation's device worked. The operation need not belong to a step. */
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 
-/* Measures a step into *ret. If several devices work, steps[i] gets the measures of device i. */
+/* Measures a step into *ret. If several devices work, `steps` gets a struct for each of them. */
 int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,
 			struct gpu_device_step *steps, size_t *ret_count);

@@ -53,7 +53,7 @@ struct gpu_step {
 	int64_t launched_ns; /* length of all kernels that were launched in the step */
 };
 
-/* Measures wait and step, [begin_ns, end_ns). `ops` overlap it and are sorted by begin_ns. */
+/* Measures the wait and step in [begin_ns, end_ns) from `ops` of that time, sorted by begin_ns. */
 int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t wait_end_ns,
 		     int64_t end_ns, struct gpu_step *ret);
 
@@ -70,8 +70,8 @@ struct gpu_calls {
 };
 
 /*
- * Measures CUDA calls of the host, without calls within calls, in the step [begin_ns, end_ns).
- * `ops` are as in gpu_step_measure().
+ * Measures the host's CUDA calls in the step [begin_ns, end_ns). Calls within other calls do not
+ * count. `ops` are as in gpu_step_measure().
  */
 void gpu_calls_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t end_ns,
 		       uint32_t training_thread, struct gpu_calls *ret);

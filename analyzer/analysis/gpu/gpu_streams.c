@@ -2,7 +2,7 @@
 #include "analysis/gpu/gpu_streams.h"
 
 #define TRAINERS_MOST 16
-/* the busy share of a starved stream in waits is at most this part of its busy share elsewhere */
+/* a starved stream's busy share in waits is at most this part of its busy share outside of waits */
 #define STARVED_MOST  0.25
 
 enum owner { OWNER_NOT_ASKED, OWNER_TRAINING, OWNER_LOADER, OWNER_DOUBTFUL };
@@ -148,7 +148,7 @@ static int64_t overlap(const struct gpu_op *op, int64_t begin_ns, int64_t end_ns
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* Returns the starved stream: the busiest outside of waits, and hardly busy in them; or none. */
+/* Of streams that are hardly busy in waits, returns the busiest elsewhere, or GPU_STREAMS_MOST. */
 static uint32_t find_starved(const struct gpu_streams *streams, int device)
 {
 	uint32_t best = GPU_STREAMS_MOST;

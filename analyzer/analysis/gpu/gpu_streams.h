@@ -14,7 +14,7 @@
  *   launches in other threads), a stream belongs to a loader if kernels with loaders' names take at
  *   least half of its time. If they take less, the owner is in doubt.
  *
- * What is observed once holds for the rest of the run.
+ * Threads and names of kernels are observed over all of the run so far.
  */
 #pragma once
 

@@ -19,7 +19,7 @@
 #define RUNS_AHEAD       0.01
 /* a thread that uses less than this share of a core is taken to get one whenever it needs one */
 #define LITTLE_WORK      0.15
-#define THREADS_MORE     0.25 /* a worker's other threads count if on average more of them run */
+#define THREADS_MORE     0.25 /* a worker's other threads count if they use more cores than this */
 #define HARDLY_WORK      0.2 /* loads that are runnable for less than this share need no core */
 #define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of the loads is known */
 #define FEWEST           5
@@ -156,8 +156,8 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * Returns how much shorter an epoch's first loads are in workers that stay: these have imported
- * modules and opened files (an iterable dataset opens them again). The first epoch is left out.
+ * Returns how much shorter an epoch's first loads are in workers that stay, which have imported
+ * modules and opened files before. (An iterable dataset opens them again.) Omits the first epoch.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {
@@ -179,7 +179,7 @@ static double find_kept_factor(const struct trace *t, const uint8_t *is_first, b
 static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
 	uint8_t *is_first = malloc(t->count + 1);
-	/* If much time is waits for other loaders, in unknown steps, lags would be wrong. */
+	/* Waits for other loaders lie at unknown places in steps. Long ones make lags wrong. */
 	const bool is_blurred = s->elsewhere_ns > ELSEWHERE_MOST * t->time_ns;
 	size_t e = 0, ordinal = 0, count, i;
 	struct walk w;
@@ -456,7 +456,7 @@ static double mean_of(const struct batch_series *s, const float *loads, size_t *
 	return sum / (double)count;
 }
 
-/* Returns the mean sampling time of a batch; 0: unknown. See also move_sampling(). */
+/* Returns a batch's mean sampling time, without what move_sampling() moves; 0: unknown. */
 static double mean_sample_ns(const struct batch_series *s)
 {
 	struct series_place at = SERIES_BEGIN;
@@ -472,7 +472,7 @@ static double mean_sample_ns(const struct batch_series *s)
 	return count ? sum_ns / (double)count : 0;
 }
 
-/* Finds the time to receive a batch, and whether fetching waits for the worker: FETCH_IDLE. */
+/* Finds the time to receive a batch, and whether fetching waits for the worker (FETCH_IDLE). */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
 	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;

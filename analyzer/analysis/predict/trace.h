@@ -46,7 +46,7 @@ struct trace {
 	bool by_index;  /* `factors` repeat over the workers, so they are due to the data */
 	bool is_either; /* `factors` may be due to the workers or to the data */
 	double usual_lag_ns;
-	double kept_factor; /* first loads in workers that stay / first loads in new workers */
+	double kept_factor; /* length of first loads in workers that stay / in new workers */
 	/* time to receive a batch, also while waiting for another one; 0: too short to matter */
 	double receive_ns;
 	double sample_ns; /* part of a hand-over that chooses samples; 0: none or unknown */

@@ -206,8 +206,8 @@ static bool answers_late(const struct trace *trace, const struct whatif *whatif)
 }
 
 /*
- * Returns the rate if something unseen limits workers: more workers may share a server's limit or
- * get no shard, and sharing by files may not help workers that answer late. INFINITY: none applies.
+ * Returns the rate within a limit that replays do not know: more workers may share a server's limit
+ * or get no shard, and sharing by files may not help workers that answer late. INFINITY: no limit.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -224,11 +224,11 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
 }
 
 /*
- * Combines three independent errors. Chance: 2.5 and 97.5 % quantiles of replays of drawn traces.
- * Other programs: half or 1.5 times the cores that they want, and RANGE_BESIDE of the cores that
- * they take. The model: RANGE_LEAST, and RANGE_PART of the change. The range also includes the
- * predictions of all rate_...() functions.
- *
+ * Combines three independent errors:
+ * - chance: the 2.5 and 97.5 % quantiles of replays of drawn traces;
+ * - other programs: 0.5 or 1.5 times the cores that they want, and RANGE_BESIDE of core_lost;
+ * - the model: RANGE_LEAST, the baseline's error, and RANGE_PART of the change.
+ * The range also includes the predictions of all rate_...() functions.
  * RANGE_LEAST and RANGE_PART were chosen on the 67 "seen" pairs of tests/bench/predict.py, run on 2
  * cores, before any of its "unseen" pairs ran.
  */
@@ -496,7 +496,7 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 				   share_of_thread(&alone, threads, 1));
 }
 
-/* Returns the share of their time in which loads wait for neither cores nor their own threads. */
+/* Returns for what share of their time loads wait for something but cores and their own threads. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
 			   const struct whatif_known *known)
 {
@@ -586,7 +586,7 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 
 	if (!count)
 		return 0;
-	/* Nothing can be predicted: the wishes are listed without predictions. */
+	/* If nothing can be predicted, the wishes are listed without predictions. */
 	if (whatif->gap != WHATIF_GAP_NONE) {
 		memcpy(whatif->wishes, wishes, count * sizeof(*wishes));
 		whatif->wish_count = count;

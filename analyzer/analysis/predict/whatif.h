@@ -27,7 +27,7 @@ enum whatif_id {
 
 #define WHATIF_MOST_ASKED 8
 #define WHATIF_ROOM       (WHATIF_MAX + WHATIF_MOST_ASKED)
-/* more workers may gain nothing if loads spend at least this share of their time waiting */
+/* more workers may gain nothing if outside_share (below) is at least this */
 #define WHATIF_OUTSIDE    0.5
 /* nothing is predicted if the run's own replay is off by more than this share */
 #define WHATIF_OFF        0.02
@@ -78,13 +78,13 @@ struct whatif {
 	int32_t use_workers;
 	int32_t more_workers; /* -1: not predicted */
 	int32_t fewer_workers;
-	int32_t needed_workers; /* workers for 95 % of the best rate; -1: no number, or unknown */
+	int32_t needed_workers; /* workers for 95 % of the best rate; -1: over 512, or unknown */
 	bool core_limited;      /* needed_workers is -1 because there are too few cores */
 	bool is_iterable;       /* the dataset itself deals out its shards to the workers */
 	bool has_fixed_workers; /* other numbers of workers are not predicted: some got less data */
-	/* Share of the loads' time spent waiting for something other than cores and threads; NAN:
-	 * unknown. From WHATIF_OUTSIDE on, more workers' ranges include that they gain nothing, as
-	 * they do for iterable datasets. */
+	/* Share of their time in which loads wait for something other than cores and threads; NAN:
+	 * unknown. From WHATIF_OUTSIDE on, and for iterable datasets, the range of a prediction
+	 * with more workers includes that they gain nothing. */
 	double outside_share;
 	double shared_per_s; /* batches a second within the workers' common limit; NAN: unknown */
 	double others_per_s; /* batches a second of other loaders of the same steps; NAN: unknown */

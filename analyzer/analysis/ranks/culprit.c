@@ -9,18 +9,18 @@
 
 #define TRIM_SHARE    0.005
 /*
- * Suspects are culprits if they have more than this share of all ranks' starved waits, and if the
- * job would be shorter by more than this share of the suspects' waits if they had none.
+ * Suspects are culprits if more than this share of all ranks' starved waits is theirs, and if the
+ * job would save more than this share of the suspects' waits if they never starved.
  */
 #define BLAME         0.5
 #define BLAME_OF_NEXT 3    /* a culprit starves at least this many times as long as the next rank */
 #define GAIN_ERROR    0.04 /* a predicted saving may be wrong by this share of the job's time */
-/* a rank is a culprit, too, if it starves at least this share as long as the worst rank */
+/* ranks that starve at least this share as long as the worst rank are suspects, too */
 #define EQUALLY_BAD   0.5
 #define SLOPE_ERROR   0.1  /* the job's loss is exact if the slope is 1 +- this */
 /* waits are hidden if a second of waiting lengthens a step by less than this many seconds */
 #define LEAST_SLOPE   0.5
-#define SURE_ERRORS   2    /* LEAST_SLOPE exceeds the slope by at least this many standard errors */
+#define SURE_ERRORS   2    /* by how many standard errors the slope must be below LEAST_SLOPE */
 /* a loader sets the pace if its time for a batch is at least this share of a step */
 #define NEARLY_BEHIND 0.8
 /* a loader never catches up if its time for a batch is at least this share of a step */
@@ -146,7 +146,7 @@ static bool is_hidden(const struct rank_job *job, const struct rank_group *group
 
 struct suspects {
 	size_t worst, count;
-	double starved_ns; /* waits of suspects that starved, where no rank waited longer */
+	double starved_ns; /* starved waits of suspects, where no other rank waited longer */
 	double next_ns;    /* starved waits of the worst rank that is no suspect */
 	double all_ns;
 	double saved_ns;

@@ -90,7 +90,7 @@ static int add_epochs(struct rank_job *whole, const struct rank_job *part,
 	return r;
 }
 
-/* Adds a part's bins of time, which may be narrower, and be made for another mean step. */
+/* Adds a part's bins, which may be narrower than the job's and be made for another mean step. */
 static int add_bins(struct rank_job *whole, struct rank_job *part, int width)
 {
 	const float scale = (float)((double)whole->step_ns / (double)part->step_ns);

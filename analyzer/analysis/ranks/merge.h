@@ -9,7 +9,7 @@
 
 #include "analysis/ranks/rank_job.h"
 
-/* Takes a part's epochs and the origin and width of its bins into the job, all zero at first. */
+/* Adds a part's epochs, and its bins' origin and width, to the job, which is all zero at first. */
 int merge_frame(struct rank_job *whole, const struct rank_job *part);
 
 void merge_settle(struct rank_job *whole);

@@ -50,7 +50,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* Adds a batch to its bin of time. Its pace is a mean step, so that a bin's pace counts batches. */
+/* Adds a batch to its bin. Its pace is the mean step, so that a bin's pace counts its batches. */
 static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
 	struct window_part mean = *part;
@@ -180,7 +180,7 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
-	double starved_ns; /* longest waits in windows in which the rank with that wait starved */
+	double starved_ns; /* sum of longest waits, where the rank that waited longest starved */
 	double excess_ns; /* in the windows of starved_ns: longest wait - second longest wait */
 	double lag_ns; /* in the windows of starved_ns: steps of the starved rank - of others */
 	double alone_wait_ns, alone_time_ns;
@@ -215,8 +215,8 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Returns true if ranks wait for each other: the one with the longest wait then has no longer steps
- * (sign 1) or, in bins of time, no fewer batches (sign -1) than the others. */
+/* Returns true if ranks wait for each other. Then the rank that waits longest has no longer steps
+ * than the others (sign 1) or, in bins of time, no fewer batches (sign -1). */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;
@@ -360,7 +360,7 @@ static int unite_all(const struct rank_job *job, struct rank_group *ret)
 	return r;
 }
 
-/* Sets *ret to false if ranks made different numbers of steps, but meet by the bins of time. */
+/* Sets *ret to false if ranks made different numbers of steps, but wait for each other in bins. */
 static int are_apart(const struct rank_job *job, bool *ret)
 {
 	struct rank_finding *found = calloc(1, sizeof(*found));

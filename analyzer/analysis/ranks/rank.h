@@ -41,7 +41,7 @@
 /* ranks are aligned if, for at least this share of batches, another rank has the same one */
 #define RANK_COMMON   0.9
 
-/* Adds a rank to the job, all zero at first. Without `epochs` (ascending) its clock is unknown. */
+/* Adds a rank to a job, at first all zero. Without `epochs` (ascending), its clock is unknown. */
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count);
 

@@ -46,7 +46,7 @@ static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t co
 	return at < count && epochs[at].epoch == epoch ? (double)epochs[at].begin_ns : NAN;
 }
 
-/* When, and with which batch, a rank begins and ends. Partials store this struct as it is. */
+/* When a rank begins and ends, and its first batch. Partials store this struct as it is. */
 struct rank_place {
 	double begin_ns, end_ns; /* of all its steps, by a clock that ranks share; NAN: unknown */
 	int32_t epoch, batch;   /* epoch and ordinal of the first batch; batch < 0: none */
