@@ -15,16 +15,16 @@
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 /* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
-/* split files if reading and decoding take this share of loads: small, as parsing is unseen */
+/* advise to split files if reading and decoding take this share of loads (parsing is not seen) */
 #define PARSING_LEAST  0.1
 #define MANY_BYTES     (8.0 * (1 << 20))
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
 #define FEW_TENSORS    0.5 /* a batch has no tensors if there are fewer than this on average */
 #define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
 #define MUCH_MORE      2.0   /* a gain is much more if it is this many times another gain */
-#define WORTH          0.1 /* a remedy that gains as much for sure goes before the step */
+#define WORTH          0.1 /* a remedy that surely gains this much goes before advice on the step */
 #define LITTLE_WAITING 0.1 /* steps are to be looked at if a smaller share is waiting */
-#define WASTE_GAIN     0.5 /* needless work goes before other programs from this gain on */
+#define WASTE_GAIN     0.5 /* removing waste goes before OWN_CORES if it gains at least this */
 #define NO_ROW         (-1)
 
 const char *const advice_names[ADVICE_MAX] = {
@@ -289,7 +289,7 @@ static double share_of_pauses(const struct diagnosis *d)
 	       share_of_cause(d, CAUSE_LOGGING);
 }
 
-/* Returns the gain if loads and steps need as much CPU time as they do, and all cores are used. */
+/* Returns the gain of a run that uses all cores for the CPU time that loads and steps need now. */
 static double gain_of_cores(const struct remedied *v)
 {
 	const struct batch_series *s = v->series;
@@ -315,7 +315,7 @@ static double most_of(const struct remedied *v, enum advice_id id)
 			       f->account.share[ACCOUNT_EPOCH_END]);
 	if (id == ADVICE_INSPECT_WAITS)
 		return gain_of(f->account.share[ACCOUNT_RECEIVING]);
-	/* These spread the same work over time. fmin() ignores NAN: what is not known. */
+	/* These remedies only spread the work over time. fmin() ignores NAN: what is not known. */
 	if (id == ADVICE_SMOOTH_SHARD_OPENING || id == ADVICE_BALANCE_LOADS)
 		return fmin(f->gain_alone - 1, gain_of_cores(v));
 	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_alone - 1;
@@ -330,7 +330,7 @@ static bool is_plain(const struct diagnosis *d, enum advice_id id)
 	       id != ADVICE_FILE_SYSTEM_SHARING;
 }
 
-/* Sets the gain of steps without other threads' turns. `low`: only certain waits for them end. */
+/* Sets the gain of steps in which no other thread holds the interpreter; `low`: of sure waits. */
 static void price_held(const struct remedied *v, struct advice *ret)
 {
 	const struct steps_held *held = &v->diagnosis->grounds.steps_held;
@@ -378,8 +378,8 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 				ret->high = fmax(ret->high, most_of(v, id));
 			return widen_to_function(v, id, ret);
 		}
-		/* Sending less also saves making what was sent. Uneven shards surely are a cause.
-		 * Both are advised with an upper bound, though the replay shows no sure gain. */
+		/* Without a sure gain, sending less gets an upper bound, as it also saves making
+		 * what is sent, and so do even shards, as uneven ones surely are a cause. */
 		if (id != ADVICE_SEND_LESS && id != ADVICE_EVEN_SHARDS &&
 		    !(id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0))
 			return 0;
@@ -472,7 +472,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/* Inserts an advice by its gain. A first upper bound stays first, but ADVICE_INSPECT_WAITS. */
+/* Inserts an advice by its gain. A first upper bound stays first, except ADVICE_INSPECT_WAITS. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;
@@ -582,9 +582,9 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 }
 
 /*
- * Adds advice on the steps' longest line, behind a remedy of logging, saving or held steps, or one
- * that surely gains more. Steps without such a line are to be looked at if nearly all time is
- * theirs, behind a remedy that the replay has priced.
+ * Adds advice to look at the steps. If they have a longest line (lines_of_step()), the advice goes
+ * first, or second if logging, saving or held steps are the cause or the first remedy surely gains
+ * WORTH. Else the advice is added if little time is waiting, after a remedy with a predicted gain.
  */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {
@@ -627,7 +627,7 @@ static void add_lack(const struct remedied *v, struct advice_list *list)
 		put_at(at, &advice, list);
 }
 
-/* Puts less CPU per batch before workers that gain little more, if the user's own code leads. */
+/* Puts REDUCE_CPU_PER_BATCH before more workers that gain little more, if own code leads. */
 static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 {
 	struct advice *steps = list->steps, first = steps[0];

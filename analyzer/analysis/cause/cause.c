@@ -22,7 +22,7 @@
 /* long steps are gradient accumulation only if they take this share of all steps' time */
 #define ACCUMULATED_SHARE 0.4
 #define GATHERED_SHARE    0.9
-#define GATHERED_MANY     8 /* fewer batches a step are those whose gradients are accumulated */
+#define GATHERED_MANY     8 /* with fewer batches a step, their gradients are accumulated */
 /* a first epoch is cold only if loads are off the CPU for this share of its excess time */
 #define COLD_OFF_CPU      0.5
 /* the sampler makes epochs start slowly if it takes at least this share of the start */
@@ -281,8 +281,8 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 }
 
 /*
- * Returns true if nearly all of the steps' time is in the long ones, which come with a period: only
- * these are steps, and what they need is gathered from all batches.
+ * Returns true if periodic long steps have nearly all time of the steps. Then a long step is made
+ * of several batches, and the short "steps" before it only gather these.
  */
 static bool is_gathered(const struct finding *f, const struct period *compute)
 {
@@ -309,9 +309,9 @@ static double logging_ns(const struct cause_input *input)
 }
 
 /*
- * Returns the time that steps spend in the line of lines_of_step(), less its error, or 0. Returns 0
- * also if the steps' parts are known, as the longest line is often the backward pass, or if a GPU
- * is used, as the line may only be waiting for the GPU.
+ * Returns the time of the steps' longest line (lines_of_step()), less its error; 0: there is none.
+ * Returns 0 also if the steps' parts are known, as that line is often the backward pass, or if a
+ * GPU is used, as the line may only be waiting for the GPU.
  */
 static double step_line_ns(const struct finding *f, const struct cause_input *input)
 {
@@ -392,9 +392,9 @@ static void add_starts(const struct batch_series *s, const struct finding *f,
 }
 
 /*
- * Adds receiving as a cause. If workers load too slowly (rho >= 1), answering the training's
- * requests for descriptors at once would not help them. So late answers own only the time that the
- * training would gain, and the workers' capacity owns the rest.
+ * Adds receiving as a cause. If workers load too slowly (rho >= 1), the training would wait even if
+ * they answered its requests for descriptors at once. So late answers own only the time that prompt
+ * answers would save, and the workers' capacity owns the rest.
  */
 static void add_delivery(const struct batch_series *s, const struct finding *f, double ns,
 			 struct diagnosis *d)

@@ -125,7 +125,7 @@ struct grounds {
 	double write_share; /* share of the loads' time waiting to write to a pipe or terminal that
 			     * all workers seem to share; 0: too little to matter */
 	bool starts_programs; /* loads start programs, which use a good part of a core */
-	/* workers wait for one pipe in turns: for its lock, as get() of a queue, or for data */
+	/* workers take turns at one pipe: they wait for its lock (get() of a queue) or its data */
 	bool takes_turns;
 	/* loads wait for an answer by a pipe, and a helper process needs nearly a whole core */
 	bool is_helper_busy;
@@ -158,7 +158,7 @@ struct diagnosis {
 	struct cause_cost causes[CAUSE_MAX];
 	size_t cause_count; /* 0: no cause costs enough to be reported */
 	struct period wait, compute, load;
-	int64_t gathered; /* a step follows each so many batches, which it puts together; 0: no */
+	int64_t gathered; /* number of batches that each step puts together; 0: it does not */
 	struct timer wait_timer, compute_timer;
 	double compute_share; /* share of all time by which periodic long steps lengthen the run */
 	bool steps_only;      /* `compute` is of wait + compute, as neither is known alone */

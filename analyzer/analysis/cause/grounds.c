@@ -8,7 +8,7 @@
 
 /* "Share" without another noun means a share of the loads' time. */
 #define LOCKED          0.4  /* a lock is the cause if waits for it take at least this share */
-/* a lock only orders waits for a pipe if these take this share of the rest of the loads' time */
+/* a lock only orders waits for a pipe if these waits take this share of the other load time */
 #define TURNS           0.8
 #define SLOW_TIMES      5.0  /* a sample is slow if it takes at least this many times the mean */
 #define SLOW_FEW        0.01 /* slow samples are ignored if they are more than this share of all */
@@ -99,7 +99,7 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 	return ns;
 }
 
-/* Returns true if around a slow load half of the others are slow, beyond what chance explains. */
+/* Returns true if half of the loads around a slow load are slow, too, more than by chance. */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
@@ -227,9 +227,9 @@ static double or_zero(double value)
 }
 
 /*
- * Finds out whether other threads held the interpreter in steps, as stack samples show. Steps that
- * hardly use the interpreter are not lengthened. With a GPU, only the time counts in which the
- * training waited for such a thread, and no more than the GPU idled for want of work.
+ * Finds the share of the steps in which other threads held the interpreter, by stack samples. Steps
+ * that hardly use the interpreter are not lengthened by that. With a GPU, only waits for such a
+ * thread count, and at most as much time as the GPU idled for want of work.
  */
 static void find_steps_held(const struct cause_input *input, const struct finding *f,
 			    struct grounds *ret)
@@ -370,8 +370,8 @@ static bool is_drawn(const struct load_facts *facts)
 }
 
 /*
- * Returns true if in each epoch each worker opens the same files, two or more. If the last epoch
- * was cut off, its openings may be missing, but a single worker could not have made all others.
+ * Returns true if each worker opens the same files, two or more, in each epoch. The last epoch may
+ * be cut off, so its openings may be missing, if the rest is more than a single worker would make.
  */
 static bool are_opened_by_all(const struct load_facts *facts, double workers, double epochs)
 {
@@ -482,8 +482,8 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 		ret->threads = facts->runnable_threads * loading;
 	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
 	/*
-	 * If workers may use fewer cores than the training, what others use of these is unknown.
-	 * Else workers and training share the cores, so the training's use counts, too.
+	 * If workers may use fewer cores than the training, other programs' use of these is
+	 * unknown. Else workers and training share the cores, so the training's use counts, too.
 	 */
 	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
 	used += facts->cores_allowed < s->cores ? 0 : or_zero(s->main_cores);

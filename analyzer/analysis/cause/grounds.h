@@ -13,7 +13,7 @@
 /* cores are short for loads if waiting for a core takes at least this share of their time */
 #define GROUNDS_KEPT       0.25
 #define GROUNDS_HARDLY_RUN 0.3 /* threads hardly run if on average fewer than this are runnable */
-/* reads are needless if they exceed a batch's bytes this many times */
+/* reads are needless if they are this many times the bytes of a batch */
 #define GROUNDS_READ_AGAIN 8.0
 /* each worker decodes all images if (images a sample / workers) is this close to 1 */
 #define GROUNDS_ALL        0.05

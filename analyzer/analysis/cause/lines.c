@@ -194,7 +194,7 @@ bool lines_is_step(enum line_phase phase)
 	return is_in(LINE_STEPS, phase);
 }
 
-/* Returns true if a stack may count for a line: it is the user's, and no whole loop of steps. */
+/* Returns true if a stack may count for this line: it is the user's, and no loop of whole steps. */
 static bool may_name(const struct line_frame *frame, enum line_phase phase)
 {
 	return frame->is_own && !(frame->is_around && is_in(LINE_STEPS, phase));
@@ -317,9 +317,9 @@ static bool is_whole_step(const struct line_samples *samples, const struct line_
 }
 
 /*
- * Sets the share of each line's whole function. Lines that wait in a loop are summed separately. A
- * function that is a whole step has no share but its lines', and no function has the time of the
- * backward pass, which is a part of the step by itself (step_parts.h).
+ * Sets the share of each line's whole function. Lines that wait in a loop are summed separately. In
+ * a function that is a whole step, each line has only its own share. The backward pass counts in no
+ * function, as it is a part of the step by itself (step_parts.h).
  */
 static void sum_functions(const struct line_samples *samples, const struct line_filter *filter,
 			  double effective, struct line_lead *lead)

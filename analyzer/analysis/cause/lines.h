@@ -155,8 +155,8 @@ struct lines {
 	double compiling_share; /* share of compiling models in the time before backward passes */
 	struct line_lead groups[LINE_GROUP_MAX];
 	/*
-	 * Shares of the steps: the main thread waited for the interpreter (0 also if unknown); the
-	 * main thread held it, as a share of the time that other threads left (NAN: unknown).
+	 * Share of the steps in which the main thread waited for the interpreter (0: also if
+	 * unknown). Share of the time that other threads left in which it held it (NAN: unknown).
 	 */
 	double awaited_share, python_share;
 	/* Lines of threads that held the interpreter, as shares of the main thread's time. */
@@ -208,18 +208,18 @@ struct line_filter lines_filter(const struct line_samples *samples, int64_t load
 bool lines_passes(const struct line_filter *filter, const struct line_stack *stack);
 
 /*
- * Finds the lines on which a loader's (0: all loaders') time is spent. For a group without samples
- * of that loader, samples whose loader is unknown are used.
+ * Finds the lines on which a loader's (0: all loaders') time is spent. Samples whose loader is
+ * unknown count, too, if no other loader has samples in their group.
  */
 int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
 
-/* Returns a group's longest line, loops excepted; NULL: below a quarter of it, or few samples. */
+/* Returns a group's longest line, loops excepted; NULL: it is under a quarter, or few samples. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
 /*
- * Returns the longest line of the user's function that takes most of the steps, whole steps
- * and the backward pass excepted. NULL: no such function takes a fifth of the steps.
+ * Returns the longest line of the user's function that takes most of the steps. Whole steps and the
+ * backward pass do not count. NULL: no such function takes a fifth of the steps.
  */
 const struct line_share *lines_of_function(const struct line_lead *steps);
 

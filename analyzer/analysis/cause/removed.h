@@ -19,8 +19,8 @@ double removed_by(const struct remedied *v, enum advice_id id);
 /* Returns the share of the loads' time in which threads of the worker use or want a core. */
 double removed_working_share(const struct remedied *v);
 
-/* Returns the share of the loads' time spent on what ADVICE_READ_LESS makes less: reading and
- * decoding files, or waiting for what is received from other machines. */
+/* Returns the share of the loads' time that ADVICE_READ_LESS can shorten: reading and decoding
+ * files, or waiting for bytes from other machines. */
 double removed_reading_share(const struct remedied *v);
 
 /* Return true if ADVICE_FIND_EVENT is about single stalls, or about loads that became longer. */

@@ -536,7 +536,7 @@ static void judge_served(const struct view *v, size_t cache, struct stage_findin
 
 /*
  * Finds a cache that is useless, as the slow stage that feeds it runs in each epoch. The gain
- * supposes that the longest epoch fills the cache, and the range's upper end that it is full.
+ * supposes that the longest epoch fills the cache; the range's upper end, that it is always full.
  */
 static void find_cache(const struct view *v, struct stage_finding *f)
 {

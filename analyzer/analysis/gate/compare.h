@@ -2,10 +2,10 @@
 /*
  * compare.h - compares two runs of the same training: which differences are more than noise?
  *
- * Values are means over all delivered batches, of waits over all but the first. Two values differ
- * if the 95 % interval of their difference does not contain 0, and the difference is at least 2 %
- * of the step (of the load for its parts; 2 points for the stall ratio), as equal runs differ by up
- * to 2 %. "No difference" is said only if the interval would have shown a speed-up of 1.25.
+ * Values are means over all delivered batches; the first wait does not count. Two values differ if
+ * the 95 % interval of their difference does not contain 0, and the difference is at least 2 % of
+ * the step (of the load for its parts; 2 points for the stall ratio), as equal runs differ by up to
+ * 2 %. "No difference" is said only if the interval would show a speed-up of 1.25.
  */
 #pragma once
 
