@@ -19,19 +19,19 @@
 
 #define MS UINT64_C(1000000)
 
-/* longest pause between commits; an event is in the database after the second commit */
+/* longest pause between commits; a record becomes a row of the database by the second commit */
 #define ROUND_MS     450
 #define GLANCE_MS    225 /* pause between checks of rings and processes while the drain sleeps */
 #define AGAIN_MS     100
 #define HURRY_MS     2     /* shortest pause between rounds, if rings fill fast */
-#define TALLY_MS     10000 /* pause between readings of the tallies, which cannot get lost */
-/* after STACKS_MOST stacks, the pause is STACKS_MS or, if longer, STACKS_PART x their CPU time */
+#define TALLY_MS     10000 /* pause between readings of tallies, which never get lost */
+/* after STACKS_MOST stacks, the pause is STACKS_PART x their CPU time, or STACKS_MS if longer */
 #define STACKS_MS    400
 #define STACKS_MOST  2
 #define STACKS_PART  4000
 #define RETRY_MS     1000
-#define GIVE_UP_MS   10000 /* the drain ends after this many ms of errors, if no process records */
-#define LOCK_MS	     2000  /* how long to wait for a lock, since a report may be reading */
+#define GIVE_UP_MS   10000 /* if storing fails for so long and no process records, it ends */
+#define LOCK_MS	     2000  /* the wait for the folder's lock, which a report may hold */
 #define REMOVE_TRIES 3
 
 static int open_store(struct drain *drain)
@@ -48,7 +48,7 @@ static int open_store(struct drain *drain)
 	return r;
 }
 
-/* Forgets all that was read, so that after an error rings and database are read again. */
+/* Closes the database, and forgets what was read: after an error, all is read again. */
 static void close_store(struct drain *drain)
 {
 	if (drain->in_transaction)
@@ -103,7 +103,7 @@ static int tell_closed(void *context, const char *name)
 	return 0;
 }
 
-/* Unwinds a few stacks now, as this needs a live process whose modules can be found. */
+/* Unwinds a few stacks now: their process must still live, since its modules are searched. */
 static int take_stacks(struct drain *drain)
 {
 	uint64_t begin = now_ns(), begin_cpu = cpu_ns(), cost;
@@ -123,7 +123,7 @@ static int take_stacks(struct drain *drain)
 	return r;
 }
 
-/* Writes everything and commits. `is_last`: no process records any more. */
+/* Writes all that is known, and commits. `is_last`: no process records any more. */
 static int commit(struct drain *drain, bool is_last)
 {
 	bool tally = begin_tally(drain);
@@ -179,7 +179,7 @@ static void remove_done(struct drain *drain)
 	for (size_t i = drain->count; i-- > 0;) {
 		const struct segment *segment = drain->segments[i];
 
-		/* The first process's last segment stays, because it shows that the run goes on. */
+		/* The last segment of the first process stays: it shows that the run goes on. */
 		if (!segment->dead || !segment->told.ended || !segment_is_empty(segment) ||
 		    ((segment->header->flags & DLPROF_SEGMENT_ROOT) && !segment->later_ns))
 			continue;
@@ -200,7 +200,7 @@ static bool is_root_gone(const struct drain *drain)
 
 static int read_segment(struct drain *drain, struct segment *segment)
 {
-	/* Asks first if the process has ended: records written until then are read after that. */
+	/* Ask first whether the process has ended, so that its last records are read below. */
 	bool ended = segment_poll(segment, is_root_gone(drain));
 	const struct life life = segment_life(segment);
 	int r;
@@ -281,7 +281,7 @@ static int do_round(struct drain *drain, bool now)
 	return r;
 }
 
-/* Returns true if a round has something to do. This check costs much less than a round. */
+/* Returns true if rings fill or the folder changed. Such a look costs much less than a round. */
 static bool is_look_worth(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->count; i++)
@@ -331,7 +331,7 @@ static int remove_segments(struct drain *drain)
 	return r < 0 ? r : db_commit(drain->db);
 }
 
-/* Returns true if an earlier drain finished the run, and left segments that cannot be removed. */
+/* Returns true if an earlier drain wrote the run's end, but could not remove the segments. */
 static bool is_finished(const struct drain *drain)
 {
 	struct run_info run;
@@ -364,15 +364,15 @@ static int finish(struct drain *drain)
 	if (r < 0)
 		return r;
 	r = remove_segments(drain);
-	/* Without a folder, readers expect a plain file: closing the database merges its log. */
+	/* After the run, readers expect a plain file: closing the database merges its log. */
 	close_store(drain);
-	/* A database that cannot be delivered stays in the folder, to which the link leads. */
+	/* An undelivered database stays in the folder, and the link still leads to it. */
 	drain->over = home_finish(&drain->home) < 0 ||
 		      folder_remove(&drain->folder, drain->database) != -EAGAIN;
 	return r;
 }
 
-/* Waits a little for the lock: a report holds it for a moment, a drain keeps it. */
+/* Waits up to LOCK_MS for the lock: a report releases it soon, but another drain does not. */
 static int lock_folder(struct drain *drain, const char *path)
 {
 	int r;
@@ -410,7 +410,7 @@ int drain_run(const char *segment_dir, const char *database)
 				wait_for_round(&drain, drain.wait_ms);
 			continue;
 		}
-		/* A full disk may get room again; until then the rings hold what fits. */
+		/* On a full disk, the drain tries again; until then the rings keep records. */
 		if (!failing_ns)
 			failing_ns = now_ns();
 		if (now_ns() - failing_ns > GIVE_UP_MS * MS &&
@@ -430,7 +430,7 @@ int drain_run(const char *segment_dir, const char *database)
 	return r;
 }
 
-/* Does two rounds, as a batch is complete in the second; a third one for threads that end late. */
+/* Does two rounds, as a batch is complete in the second; a third catches threads that end late. */
 static int store_rest(struct drain *drain, struct recovered *ret)
 {
 	int r = do_round(drain, false);

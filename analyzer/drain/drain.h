@@ -10,18 +10,18 @@ struct folder;
 int drain_run(const char *segment_dir, const char *database);
 
 struct recovered {
-	bool is_home; /* `database` has the whole run: see home_find() */
-	bool live;    /* processes still record, so the database will grow */
-	/* Why the database is in the folder, as -errno; 0: the database is at its target. */
+	bool is_home; /* `database` has the whole run (else see home_find()) */
+	bool live;    /* processes still record, so the database will still grow */
+	/* why the database could not be delivered to its target, as -errno; 0: it was delivered */
 	int kept;
-	int64_t missing_count; /* records that are in no database: see home_open_read() */
+	int64_t missing_count; /* records that no database has, since they could not be stored */
 };
 
-/* Waits for an ending drain, or stores what a killed drain left. -errno: records may be missing. */
+/* Waits for a drain to end, or stores what a killed drain left. -errno: records may be missing. */
 int drain_recover(const char *database, struct recovered *ret);
 
-/* Stores what a killed drain left, and closes the folder. */
+/* Stores what a killed drain left, with its locked `folder`, and closes the folder. */
 int drain_take_over(struct folder *folder, const char *database, struct recovered *ret);
 
-/* Returns true if the run still records. Changes nothing. */
+/* Returns true if the run still records. Changes no files. */
 bool drain_is_live(const char *database);

@@ -8,7 +8,7 @@
 #include "analysis/statistics/array.h"
 
 #define NOTED_MOST  50
-#define LOST_ROUNDS 5 /* a folder that is missing in this many listings is noted as lost */
+#define LOST_ROUNDS 5 /* after so many listings without the folder, the folder is noted as lost */
 
 static bool is_open(const struct drain *drain, const char *name)
 {
@@ -19,8 +19,8 @@ static bool is_open(const struct drain *drain, const char *name)
 }
 
 /*
- * Returns true while the run goes on. If there is no readable segment of its first process, looks
- * for that process by the pid in the folder's name.
+ * Returns true while a process of the run records. A first process without a readable segment is
+ * known by its pid, which is in the folder's name.
  */
 bool gather_is_live(const struct drain *drain)
 {
@@ -48,7 +48,7 @@ int gather_leave(struct drain *drain, const char *name, int error)
 	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
 }
 
-/* If both segments are lives of one process, notes that the earlier life has ended. */
+/* If both segments belong to lives of one process, notes that the earlier life has ended. */
 static void order_lives(struct segment *one, struct segment *other)
 {
 	const struct dlprof_header *a = one->header, *b = other->header;
@@ -60,7 +60,7 @@ static void order_lives(struct segment *one, struct segment *other)
 	    (earlier->later_ns && earlier->later_ns <= later_ns))
 		return;
 	earlier->later_ns = later_ns;
-	earlier->told.ended = false; /* write its end again: another life followed this one */
+	earlier->told.ended = false; /* its end is written again: another life followed this one */
 }
 
 static int add_segment(void *context, const char *name)
@@ -97,7 +97,7 @@ static int note_lost(struct drain *drain, const char *then)
 	return writer_note(drain->writer, "warning", text);
 }
 
-/* Makes a removed folder again, for new processes; open segments of the old one are read on. */
+/* Makes the folder again if it was removed. Open segments of the old folder are still read. */
 static int follow_folder(struct drain *drain)
 {
 	struct folder folder;

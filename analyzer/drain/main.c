@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - dlprof-drain, started by the first recording process of a run; ends after the last. */
+/* main.c - dlprof-drain. A run's first recording process starts it; it ends after the last one. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 #include "store/database/db_open.h"
 
 /*
- * Gives up what the drain inherited from the process that started it: `train.py | tee` would wait
- * as long as the drain had the pipe open. The drain stays in that process's session, since Linux
- * schedules by session (autogroup): in a session of its own, a drain got no core for seconds while
- * the training used all cores.
+ * Gives up what the drain inherited from the process that started it. If the drain kept the pipe of
+ * `train.py | tee`, tee would not end before the drain. But the drain stays in that process's
+ * session: Linux schedules by session (autogroup), and a drain in a session of its own got no core
+ * for seconds while the training used all cores.
  */
 static void leave_host(void)
 {
@@ -25,7 +25,7 @@ static void leave_host(void)
 	int null;
 
 	setpgid(0, 0);
-	/* glibc before 2.34 has no function for this system call. */
+	/* glibc has a function for this system call only since 2.34. */
 	if (syscall(SYS_close_range, 0, ~0U, 0) < 0)
 		for (int fd = 0; fd < 65536; fd++)
 			close(fd);
@@ -34,13 +34,13 @@ static void leave_host(void)
 		dup2(null, 1);
 		dup2(null, 2);
 	}
-	/* SIGTERM ends a job's processes. The drain ignores it, and ends after them. */
+	/* SIGTERM ends all of a job's processes. The drain ignores it, and ends after them. */
 	for (size_t i = 0; i < ARRAY_COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (chdir("/") < 0)
-		return; /* the host's working folder stays in use */
+		return; /* without chdir(), the training's working folder stays in use */
 }
 
 int main(int argc, char **argv)

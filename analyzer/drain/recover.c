@@ -15,7 +15,7 @@
 
 #define LOOK_MS	 50
 #define WAIT_MS	 5000
-/* how long to wait in case a process, not visible from here, is just starting the run */
+/* how long to wait: perhaps a process that is not visible from here is just starting the run */
 #define START_MS 1000
 
 bool drain_is_live(const char *database)
@@ -32,7 +32,7 @@ static bool is_empty(const char *database)
 	return stat(database, &status) == 0 && !status.st_size;
 }
 
-/* Merges the write-ahead log if the drain was killed before it did. */
+/* Merges the database's write-ahead log, which a killed drain has left. */
 static void close_database(const char *database)
 {
 	struct db *db;
@@ -60,7 +60,7 @@ static bool is_finished_here(const char *database)
 	return finished;
 }
 
-/* Removes what a run left, unless its first process lives. False: the run may be starting. */
+/* Removes the run's folder and link unless its first process lives. False: a run may be new. */
 static bool tidy(struct folder *folder, const char *path, const char *database, int waited_ms,
 		 bool *ret_live)
 {
@@ -110,7 +110,7 @@ static bool try(const char *path, const char *database, int waited_ms, int *ret_
 	if (r != -EWOULDBLOCK)
 		return true;
 	ret->live = folder_is_recorded_into(path);
-	/* A drain that still has the lock after all this time cannot store its records. */
+	/* A drain that has held the lock for so long cannot store its records. */
 	if (!ret->live && waited_ms >= WAIT_MS)
 		*ret_r = -EBUSY;
 	return ret->live || *ret_r;

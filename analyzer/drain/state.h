@@ -22,20 +22,20 @@ struct drain {
 	struct folder folder;
 	struct segment **segments;
 	size_t count;
-	uint64_t opened; /* segments so far, with those that are closed */
+	uint64_t opened; /* number of all segments opened so far, also those closed since */
 	struct db *db;
 	struct writer *writer;
 	struct join *join;
 	bool in_transaction;
 	uint64_t begun_ns;
 	uint64_t tallied_ns;
-	uint64_t stacks_ns; /* when to unwind stacks again */
-	uint64_t end_ns;    /* end of the process that ended last */
+	uint64_t stacks_ns; /* time from which stacks are unwound again */
+	uint64_t end_ns;    /* when the end of a process was last seen */
 	bool over;          /* the run is over, and its folder is removed */
 	int wait_ms;
 	size_t taken;
 	bool took;
-	int tries; /* number of further attempts to remove segments, once a second */
+	int tries; /* how often to try again to remove segments, once a second */
 	size_t uncommitted;
 	struct cores cores;
 	struct neighbours neighbours;
@@ -47,7 +47,7 @@ struct drain {
 	struct sampler *sampler;
 };
 
-/* Opens new segments. `now`: even if no listing is due. Makes a missing folder again. */
+/* Opens new segments, and makes a missing folder again. `now`: lists the folder even if not due. */
 int gather(struct drain *drain, bool now);
 
 int gather_leave(struct drain *drain, const char *name, int error);

@@ -7,7 +7,7 @@
 
 bool list_has(const char *list, const char *word);
 
-/* Returns false if the word is empty, listed or does not fit. */
+/* Adds a word. Returns false if it is empty, is in the list already, or does not fit. */
 bool list_add(char *list, size_t size, const char *word);
 
 void list_remove(char *list, const char *word);

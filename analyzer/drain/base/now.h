@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* now.h - reads the clock of all times of a run, and this process's CPU time. */
+/* now.h - reads the clock for all of a run's times, and the CPU time of this process. */
 #pragma once
 
 #include <stdint.h>

@@ -60,14 +60,14 @@ static int find_known(struct join *join, struct stream *stream)
 	return r;
 }
 
-/* Returns true for a pool: its task numbers go on from epoch to epoch, its loads name no epoch. */
+/* Returns true for a pool: it numbers tasks through all epochs, and its loads name no epoch. */
 static bool is_pool(uint64_t key)
 {
 	return (key & (DLPROF_STREAM_LOCAL | DLPROF_STREAM_MARKS | DLPROF_STREAM_POOL)) ==
 	       DLPROF_STREAM_POOL;
 }
 
-/* Returns true if a pool's record may belong to this epoch: it names no epoch, or begins this. */
+/* Returns true if a pool's record may be of this epoch: the record names none, or begins it. */
 static bool may_be(const struct stream *stream, const struct dlprof_event *event)
 {
 	if (event->generation == DLPROF_GENERATION_ANY)
@@ -75,7 +75,7 @@ static bool may_be(const struct stream *stream, const struct dlprof_event *event
 	return event->kind == DLPROF_EVENT_EPOCH && stream->generation == DLPROF_GENERATION_ANY;
 }
 
-/* Finds or makes the record's stream. claim() later moves a load of a pool to its epoch. */
+/* Finds or makes the record's stream. A load of a pool may be moved to another epoch by claim(). */
 static int find_stream(struct join *join, const struct dlprof_event *event,
 		       struct stream **ret_stream)
 {
@@ -165,7 +165,7 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
 		       : note_process(join, stream, segment, "main", UNKNOWN);
 }
 
-/* Notes the time: a new iterator ends the last steps of older ones, unless they are used again. */
+/* A new iterator ends the last steps of older ones, if these stay unused. Only notes the time. */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
 {
@@ -218,7 +218,7 @@ static int64_t epoch_sample_ns(const struct dlprof_event *event)
 	return (int64_t)(sample_ns < event->duration_ns ? sample_ns : event->duration_ns);
 }
 
-/* Returns the thread that waits. If a pool's thread asks for batches, the main thread waits. */
+/* Returns the thread that trains: the main thread, if a pool's thread asks for the batches. */
 static int64_t thread_of(const struct segment *segment, const struct ring *ring,
 			 const struct dlprof_event *event)
 {
@@ -287,7 +287,7 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* waited_ns, one thread's sum of waits, takes those for other loaders out of the step. */
+	/* waited_ns sums the waits of one thread. So the step excludes waits for other loaders. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns
@@ -303,8 +303,8 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->tid = ring->tid;
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
-	/* The thread that takes the first batch trains; iter() may run in another one. If a second
-	 * thread takes one, a pool asks the loader, and the main thread is taken to train. */
+	/* The thread that takes the first batch is the one that trains; iter() may run in another.
+	 * If a second thread takes a batch, a pool asks the loader, and the main thread trains. */
 	if (stream->seen.tid == UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);
@@ -432,7 +432,7 @@ static int take_stop(struct join *join, struct stream *stream, const struct segm
 	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
 	stream->seen.stop_ns = (int64_t)event->duration_ns;
 	stream->seen_more = true;
-	/* The last step ends with the drop only if another iterator follows: see supersede(). */
+	/* If another iterator follows (supersede()), the last step ended with this drop. */
 	if (is_dropped && stream->has_last && stream->last_ring == ring) {
 		stream->dropped_ns = event->begin_ns;
 		stream->dropped_waited_ns = event->batch.waited_ns;
@@ -487,7 +487,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_MADE:
 	case DLPROF_EVENT_PARTS:
 		break;
-	default: /* a damaged ring */
+	default: /* only a damaged ring has other kinds */
 		return 0;
 	}
 	r = find_stream(join, event, &stream);
@@ -520,7 +520,7 @@ static void drop_done(struct join *join)
 	while (*link) {
 		struct stream *stream = *link;
 
-		/* Workers' last records may be read one round after the epoch's end. */
+		/* A worker's last records may be read a round after the end of the epoch. */
 		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
 			*link = stream->next;
 			stream_free(stream);
@@ -539,7 +539,7 @@ static void keep_for_steps(const struct join *join)
 						   (int64_t)stream->entries[i].batch.begin_ns);
 }
 
-/* Makes a loader for loads without an EPOCH record: it was lost, or no thread takes batches. */
+/* Makes a loader for loads without an EPOCH record: it was lost, or nobody takes batches. */
 static int adopt(struct join *join, struct stream *stream)
 {
 	struct loader_row row = {
@@ -640,10 +640,10 @@ void join_release(const struct join *join, struct segment *segment)
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		struct ring *ring = &segment->rings[i];
 
-		/* A nearly full ring is released early: records are lost if the drain is killed. */
+		/* A nearly full ring is released before the commit: a kill now loses records. */
 		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
 			ring->release = ring->read;
-		/* Released records may have been overwritten, so they stay released. */
+		/* Released records stay released, since the process may have overwritten them. */
 		if (ring->release - ring->published > DLPROF_RING_CAPACITY)
 			ring->release = ring->published;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join.h - makes batches of records: joins a task's records of its worker and its consumer.
+ * join.h - makes batches: joins the record of a task's load with the record of its consumer.
  *
- * A record stays in its ring until its row is written, so that another drain can join it again. A
- * batch is written when its step is over and all rings were read once more: by then all loads are
- * known that had ended when the consumer asked for the batch.
+ * A record stays in its ring until its row is committed, so that another drain can read it again. A
+ * batch is written when its step is over and all rings were read once more. By then all loads are
+ * known that ended before the consumer asked for the batch.
  */
 #pragma once
 
@@ -27,14 +27,14 @@ void join_close(struct join *join);
 int join_take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
 	      struct dlprof_event *event);
 
-/* Writes the complete batches, after all rings were read. */
+/* Writes the complete batches. Call this after all rings were read. */
 int join_round(struct join *join, size_t *ret_rows);
 
 void join_life_ended(struct join *join, const struct life *life);
 
 int join_finish(struct join *join);
 
-/* Sets what each ring may release. Call this for all segments before segment_publish() for any. */
+/* Sets each ring's release. Call this for all segments before segment_publish() for any. */
 void join_release(const struct join *join, struct segment *segment);
 
 void join_forget(struct join *join, const struct segment *segment);

@@ -17,11 +17,11 @@
 /* with 1,000 samples, a share is known to +-3 percentage points: 1.96 * sqrt(0.25 / 1000) */
 #define ENOUGH     1000
 #define COST_PART  333
-/* CPU time that sampling may use beyond COST_PART, such as to find interpreters */
+/* CPU time that sampling may use in addition to its COST_PART, to find interpreters at first */
 #define COST_AHEAD UINT64_C(20000000)
-/* a stack sample that no load or wait has taken after this time is no longer kept for one */
+/* so long after it was taken, a stack sample is booked for good, by what is known then */
 #define EXPIRE_NS  UINT64_C(120000000000)
-/* a process that records nothing for this long is reported to hang */
+/* a process that records nothing for so long is noted as hanging */
 #define DOING_NS   UINT64_C(5000000000)
 
 _Static_assert(FAST_NS == LINE_LEAST_NS && SLOW_NS == LINE_MOST_NS, "the weights of samples");
@@ -32,9 +32,9 @@ struct sampler {
 	struct seen_stacks *seen;
 	struct python_sample sample;
 	uint64_t begin_ns, cost_ns;
-	uint64_t due_ns, looked_ns; /* when workers' stacks are read next, and were read last */
+	uint64_t due_ns, looked_ns; /* next and last sampling of a worker's stack */
 	uint64_t random;
-	char said[120]; /* what the database's note about sampling says now */
+	char said[120]; /* the note about sampling that the database has now */
 };
 
 void sampler_open(struct sampler **ret)
@@ -122,7 +122,7 @@ static bool idles(const struct stack *stack)
 	       strcmp(file + length - (sizeof(queues) - 1), queues) == 0;
 }
 
-/* Finds a thread by tid. If tids are unknown (before 3.11), the oldest one is the main thread. */
+/* Finds a thread by tid. If tids are unknown (before 3.11), the oldest is the main thread. */
 static const struct python_thread *thread_of(const struct python_sample *sample, uint32_t tid,
 					     int32_t pid)
 {
@@ -134,7 +134,7 @@ static const struct python_thread *thread_of(const struct python_sample *sample,
 	return NULL;
 }
 
-/* Returns the stack of the GIL's holder; SEEN_NONE: no thread holds the GIL, or `but` does. */
+/* Returns the stack of the thread that holds the GIL; SEEN_NONE: there is none, or it is `but`. */
 static uint32_t holder_of(struct sampler *sampler, const struct python_thread *but)
 {
 	for (size_t i = 0; i < sampler->sample.count; i++) {
@@ -168,7 +168,7 @@ static void take_thread(struct sampler *sampler, struct target *target, uint32_t
 		booking_add(sampler->booking, sample);
 }
 
-/* Returns the time for which a sample counts: since the last sample, if the drain samples late. */
+/* Returns for how many ns a sample counts: the time since the last one, if the drain was late. */
 static uint32_t weight_of(uint64_t looked_ns, uint64_t now, uint64_t every_ns)
 {
 	if (!looked_ns || now - looked_ns < 2 * every_ns)
@@ -255,7 +255,7 @@ void sampler_look(struct sampler *sampler)
 		if (target_trains(&sampler->targets.list[i]) &&
 		    sampler->targets.list[i].due_ns <= now)
 			look_at_training(sampler, &sampler->targets.list[i], now);
-	/* Workers that are due soon are sampled now, which saves waking up once more. */
+	/* A worker that is due soon is sampled now, which saves waking up once more. */
 	if (sampler->due_ns <= now + FAST_NS / 2)
 		look_at_workers(sampler, now);
 	sampler->cost_ns += cpu_ns() - begin;
@@ -378,11 +378,11 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 		      loader_id);
 		return;
 	}
-	/* A wait for a worker's first batch counts as epoch start (analysis/account/account.h). */
+	/* Waits for workers' first batches count as epoch start (analysis/account/account.h). */
 	is_first = batch->batch.ordinal < (uint64_t)(workers > 0 ? workers : 1);
 	if (entry->loaded && workers != 0)
 		ready_ns = within(begin_ns, end_ns, load_end_ns);
-	/* Indices are chosen at a wait's begin without workers, at its end with workers. */
+	/* Indices are drawn at the start of a wait without workers, and at the end with workers. */
 	if (workers == 0 && !is_first) {
 		sampled_ns = within(begin_ns, end_ns, begin_ns + sample_ns);
 		claim(sampler, stream->consumer.pid, tid, begin_ns, sampled_ns, BOOKING_WAITS,
@@ -428,7 +428,7 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 	return r;
 }
 
-/* Returns why Yama denies reading: it allows only ancestors (1), only root (2), or nobody (3). */
+/* Says whom Yama lets read memory: only ancestors (1), only root (2), or nobody (3). */
 static const char *scope_words(void)
 {
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);

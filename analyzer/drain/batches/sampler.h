@@ -2,10 +2,10 @@
 /*
  * sampler.h - decides which process's Python stack is sampled, and when.
  *
- * The thread that takes batches, and one random worker, are sampled 20 times a second; after 1,000
- * samples, when shares are known to 3 percentage points, once a second. Sampling may use 0.3 % of a
- * core. Intervals are random, so that they cannot be in step with a training's batches. With
- * DLPROF_LINES=off nothing is sampled.
+ * The thread that takes batches and one random worker are sampled 20 times a second. After 1,000
+ * samples, shares are known to 3 percentage points, and one sample a second is taken. Sampling may
+ * use 0.3 % of a core. Intervals are random, so as not to be in step with the training's batches.
+ * With DLPROF_LINES=off nothing is sampled.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct sampler;
 struct stream;
 struct entry;
 
-/* Opens a sampler. *ret is NULL, which all functions accept, if sampling is off. */
+/* Opens a sampler. If sampling is off, *ret is NULL, which all functions below accept. */
 void sampler_open(struct sampler **ret);
 void sampler_close(struct sampler *sampler);
 
@@ -28,11 +28,11 @@ int sampler_wait_ms(const struct sampler *sampler, int most_ms);
 
 void sampler_look(struct sampler *sampler);
 
-/* Takes a record. Give it all records, in the order in which they are read. */
+/* Takes a record. Call this for all records, in the order in which they are read. */
 void sampler_take(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
 		  const struct dlprof_event *event);
 
-/* Takes the EPOCH of a new iterator, once the loader's number is known, or the end of an epoch. */
+/* Takes the record of a new iterator, once its loader_id is known, or of the end of an epoch. */
 void sampler_epoch(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
 		   const struct dlprof_event *event, int64_t loader_id);
 
@@ -45,6 +45,6 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream,
 /* Writes what was sampled. `is_last`: no more samples will come. */
 int sampler_write(struct sampler *sampler, struct writer *writer, bool is_last);
 
-/* Call this after a commit. sampler_rewind(), after a rollback, makes all be written again. */
+/* Call this after a commit. After a rollback, sampler_rewind() lets all rows be written again. */
 void sampler_written(struct sampler *sampler);
 void sampler_rewind(struct sampler *sampler);

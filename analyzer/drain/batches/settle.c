@@ -4,11 +4,11 @@
 #include "drain/batches/stream.h"
 #include "drain/gpu/gpu_join.h"
 
-/* after this time a batch is written even if the record of its load has not come */
+/* after so long a batch is written, even if the record of its load has not been read */
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 
-/* after this time a batch whose worker ended counts as never delivered, until it is delivered */
+/* so long after its worker ended, a loaded batch that nobody took is written as not delivered */
 #define ABANDON_NS     UINT64_C(30000000000)
 #define ABANDON_ROUNDS 80
 
@@ -83,7 +83,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		values->fetch_ns = (int64_t)batch->fetch_ns;
 		values->fetch_cpu_ns = (int64_t)batch->fetch_cpu_ns;
 	}
-	/* free_ns is complete once the record that ends the batch's step was read. */
+	/* The record that ends the batch's step also completes free_ns. */
 	if (entry->free_ns || (entry->stepped && batch->fetch_count != UINT32_MAX))
 		values->free_ns = (int64_t)entry->free_ns;
 	if (!entry->stepped)
@@ -103,7 +103,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		fill_parts(&entry->parts, values);
 }
 
-/* Sets transfer_ns: from the load's end, or from the request if that came later, to the arrival. */
+/* Sets transfer_ns: the time until arrival, from the load's end or, if later, from the request. */
 static void fill_transfer(const struct entry *entry, struct batch_values *values)
 {
 	const struct dlprof_batch *batch = &entry->batch.batch;
@@ -123,7 +123,7 @@ static void fill_queue(const struct stream *stream, const struct entry *entry,
 	uint64_t first_ns = UINT64_MAX;
 	int64_t depth = 0;
 
-	/* If the consumer loaded the batch itself, there is no queue. */
+	/* Without a worker's load there is no queue: the consumer loaded the batch itself. */
 	if (!entry->loaded || (stream->key & DLPROF_STREAM_LOCAL) ||
 	    (entry->batch.flags & DLPROF_FLAG_STEP))
 		return;
@@ -238,14 +238,14 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
-/* Returns true if the entry is older than both limits; a round takes 0.5 s, or 2 ms if busy. */
+/* Returns true if the entry exceeds both limits. A round takes 2 ms (many records) to 0.5 s. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {
 	return join->round - entry->round > rounds && join->now_ns - entry->since_ns > ns;
 }
 
-/* Returns true if a loaded batch will never be delivered: the consumer skipped it, or ended. */
+/* Returns true if no consumer will take the loaded batch, since it skipped the task or ended. */
 static bool is_left_over(const struct join *join, const struct stream *stream,
 			 const struct entry *entry)
 {
@@ -253,7 +253,7 @@ static bool is_left_over(const struct join *join, const struct stream *stream,
 		return true;
 	if (entry->abandoned && is_older(join, entry, ABANDON_ROUNDS, ABANDON_NS))
 		return true;
-	/* In order, a task that is older than the last batch was skipped: its load had failed. */
+	/* In order, tasks before the last delivered one were skipped: their loads had failed. */
 	return stream->in_order && stream->has_last && entry->task < stream->last_task;
 }
 
@@ -272,7 +272,7 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 	       is_older(join, entry, PATIENCE_ROUNDS, PATIENCE_NS);
 }
 
-/* Returns the earliest delivered batch, if complete: fill_queue() needs the rows in this order. */
+/* Returns the earliest delivered batch, once complete: fill_queue() needs the rows in order. */
 static struct entry *next_delivered(const struct join *join, const struct stream *stream,
 				    bool *ret_pending)
 {

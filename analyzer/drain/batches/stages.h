@@ -5,5 +5,5 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* Writes the row of a STAGE or STAGE_SUM record. The same record again makes no second row. */
+/* Writes the row of a STAGE or STAGE_SUM record. If called again, makes no second row. */
 int stages_take(struct writer *writer, const struct segment *segment, struct dlprof_event *event);

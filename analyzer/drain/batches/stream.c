@@ -21,7 +21,7 @@ struct entry *entry_find(struct stream *stream, uint32_t task)
 	return NULL;
 }
 
-/* Makes room for an entry: moves all to the front of the array, or allocates a larger one. */
+/* Makes room at the end: moves the entries to the front, or allocates a larger array. */
 static int make_room(struct stream *stream)
 {
 	bool enough = stream->room && stream->room >= stream->count;

@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 
-/* of a kind with any number of names, only this many tallies are stored, the largest */
+/* of a kind with any number of names, only so many tallies are stored: the largest */
 #define KEEP_COUNT 256
 
 static const struct kind {
 	const char *name;
-	int first, count; /* range of its tallies in a slot; count 0: a kind with few names */
+	int first, count; /* the kind's tallies in a slot; count 0: few names */
 } kinds[DLPROF_TALLY_KIND_MAX] = {
 	[DLPROF_TALLY_DECODE] = {"decode", 0, 0},
 	[DLPROF_TALLY_STEP] = {"step", 0, 0},
@@ -24,7 +24,7 @@ static const struct kind {
 				 DLPROF_TALLY_KERNEL_COUNT},
 };
 
-/* Limits a value: a forged segment's values could overflow SUM() in SQL, which is an error. */
+/* Limits a value, because large values of a forged segment would make SUM() in SQL fail. */
 static int64_t sane(uint64_t value)
 {
 	return value > INT64_MAX >> 12 ? INT64_MAX >> 12 : (int64_t)value;
@@ -61,7 +61,7 @@ static uint64_t state_of(const struct dlprof_tally *tally)
 	return ((uint64_t)tally->version << 48) + (tally->count << 40) + tally->ns + tally->bytes;
 }
 
-/* Returns true unless the tally is being changed, when its version is odd. */
+/* Returns true for a tally in use that is not being changed: an odd version marks a change. */
 static bool is_whole(const struct dlprof_tally *tally)
 {
 	return tally->kind != DLPROF_TALLY_NONE && tally->kind < DLPROF_TALLY_KIND_MAX &&
@@ -99,7 +99,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	bool looked_again = false;
 	int r;
 
-	/* Slots of ended threads are read, too: a pool's thread may have tallies but no records. */
+	/* Slots of ended threads are read, too: a pool's thread may leave tallies only. */
 	if (!ring->used)
 		return 0;
 	r = segment_read_tallies(segment, slot, tallies);
@@ -117,7 +117,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* Writes the most that a name without a tally can have taken: the smallest tally (Space-Saving). */
+/* Notes what a name without a tally can have at most: as much as the smallest (Space-Saving). */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;
@@ -139,7 +139,7 @@ static int note_unlisted(struct writer *writer, const struct dlprof_tally *talli
 	return r;
 }
 
-/* Adds a slot's tallies to the totals, also if an earlier drain freed the slot. */
+/* Adds a slot's tallies to the totals. An earlier drain may have freed the slot. */
 static int fold_slot(struct writer *writer, struct segment *segment, size_t slot)
 {
 	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT];

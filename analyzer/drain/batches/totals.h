@@ -6,5 +6,5 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* Updates the tallies of a segment. If the process has ended, adds all of them to the totals. */
+/* Writes the tallies of a segment. Once its process has ended, adds them to the totals. */
 int totals_update(struct losses *losses, struct writer *writer, struct segment *segment);

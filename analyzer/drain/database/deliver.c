@@ -16,7 +16,7 @@
 #define MOST_NAMES 1000
 #define NEW_FILE   (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
-/* offset of the two format versions in a database's header; 1: without write-ahead log */
+/* offset in a database's header of the two format versions: 1 means no write-ahead log */
 #define MODES_AT 18
 
 enum owner { NOBODY, RESERVED, OURS, OTHERS };
@@ -35,7 +35,7 @@ static bool is_of_run(const char *name, const char *run_id)
 	return same;
 }
 
-/* Returns true if the first bytes, which are written last, are zero: a delivery was killed. */
+/* Returns true if the first bytes are zero: they are written last, so a delivery was cut off. */
 static bool has_no_head(const char *name)
 {
 	static const char none[16];
@@ -50,7 +50,7 @@ static bool has_no_head(const char *name)
 	return empty;
 }
 
-/* Returns who owns `name`. `first`: this run reserved the name, so it owns the file if empty. */
+/* Returns who owns `name`. `first`: the run reserved this name, so an empty file is its own. */
 static enum owner whose(const char *name, bool first, const struct parcel *parcel)
 {
 	struct stat status;
@@ -78,7 +78,7 @@ static int make_name(const char *target, int number, char *ret)
 	return length < DELIVER_PATH ? 0 : -ENAMETOOLONG;
 }
 
-/* Copies the first bytes last, so that nobody takes an unfinished copy for a whole one. */
+/* Copies the first bytes last, so that an unfinished copy is no valid database. */
 static int write_copy(const char *from, int out)
 {
 	char head[DELIVER_HEAD];
@@ -102,7 +102,7 @@ static int write_copy(const char *from, int out)
 	return r;
 }
 
-/* Closes a copy. Some file systems report only then that the disk is full. */
+/* Closes a copy. Some file systems report a full disk only in close(). */
 static int close_copy(int out, int r)
 {
 	return close(out) < 0 && r == 0 ? -errno : r;

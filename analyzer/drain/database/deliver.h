@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deliver.h - copies a run's database to where the user wants it.
+ * deliver.h - copies a run's database to the path that the user wants.
  *
- * The copy replaces only the run's reserved empty file or an earlier delivery of the run. Else it
- * takes the next free name ("run-2.db").
+ * The copy replaces only the empty file that the run reserved, or an earlier delivery of the same
+ * run. If another file is there, the copy gets the next free name ("run-2.db").
  */
 #pragma once
 
@@ -17,11 +17,11 @@ struct parcel {
 	const char *from;
 	const char *target;
 	char run_id[128]; /* "": unknown */
-	bool last;        /* the run is over: an earlier copy may be removed first to make room */
+	bool last;        /* the run is over: an earlier copy may go first to make room */
 };
 
-/* Copies; `ret` (DELIVER_PATH bytes) gets the path. An error leaves the old copy, unless `last`. */
+/* Delivers; `ret` (DELIVER_PATH bytes) gets the path. An error keeps an old copy unless `last`. */
 int deliver(const struct parcel *parcel, char *ret);
 
-/* Bytes of a database that are written last. An unfinished delivery lacks these bytes. */
+/* Number of bytes at a database's start that are written last: unfinished copies lack them. */
 #define DELIVER_HEAD 4096

@@ -15,7 +15,7 @@
 
 #define MILLI 1000
 
-/* Finds how many cores the process may use. Must be called before the process ends. */
+/* Finds how many cores the process may use. Call this while the process lives. */
 static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t *ret_limit_milli,
 		      int64_t *ret_affinity)
 {
@@ -143,7 +143,7 @@ struct process_row facts_process(const struct segment *segment)
 
 int64_t facts_loader(const struct segment *segment, uint32_t number)
 {
-	/* For DLPROF_LOADER_RANGES, number + 1 wraps to 0: it gets the lowest id. */
+	/* For DLPROF_LOADER_RANGES, the highest number, number + 1 wraps to 0: the lowest id. */
 	return (int64_t)(segment->header->created_ns + (uint32_t)(number + 1));
 }
 
@@ -211,7 +211,7 @@ static void take_point(struct facts *facts, bool is_found, const char *point)
 	}
 }
 
-/* Returns a note's level. A doubt concerns the verdict, a warning does not. */
+/* Returns the level of a note. "doubt" puts the verdict in doubt, "warning" does not. */
 static const char *note_level(char level)
 {
 	return level == '?'   ? "doubt"
@@ -233,7 +233,7 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 		char line[DLPROF_NOTES_BYTES + 1];
 
 		line_end = memchr(at, '\n', (size_t)(end - at));
-		/* The process may not have written the whole note yet: then it is read again. */
+		/* If the process has not yet written the whole note, it is read later. */
 		whole = line_end && !memchr(at, '\0', (size_t)(line_end - at));
 		if (!whole)
 			break;
@@ -278,7 +278,7 @@ static int take_losses(struct losses *losses, struct writer *writer, struct segm
 	return r;
 }
 
-/* Returns when execve() was seen, or when the next life began if that was earlier. */
+/* Returns when the process ran another program: when execve() was seen or the next life began. */
 static uint64_t became_other_ns(const struct segment *segment)
 {
 	if (!segment->left_ns || (segment->later_ns && segment->later_ns < segment->left_ns))

@@ -9,7 +9,7 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-/* Lists are all zero at first. A point that one process found is not missing. */
+/* Lists of patch points, empty at first. A point that any process found is not missing. */
 struct facts {
 	char found[2 * DLPROF_NOTES_BYTES];
 	char missing[2 * DLPROF_NOTES_BYTES];
@@ -17,7 +17,7 @@ struct facts {
 
 struct process_row facts_process(const struct segment *segment);
 
-/* Returns an id, unique in the loader's process: when the segment was made, in ns, + `number`. */
+/* Returns a loader's id, unique in its process: when the segment was made, in ns, + `number`. */
 int64_t facts_loader(const struct segment *segment, uint32_t number);
 
 /* Writes a process and, if it is the run's first process, the run. */

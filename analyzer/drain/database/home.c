@@ -21,12 +21,12 @@
 #include "store/database/db_open.h"
 #include "store/run/query.h"
 
-/* pauses between deliveries: first short ones, as a container's end kills the drain at any time */
+/* pauses between deliveries; the first are short, as the end of a container may kill the drain */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
-#define PART_TIME 10 /* the pause is 1/10 of the time since the first delivery */
+#define PART_TIME 10 /* the pause is 1/10 of the time since first delivery */
 
-/* File systems on which SQLite's locks may fail; numbers of linux/magic.h, statfs(2) or sources. */
+/* File systems that may break SQLite's locks. Numbers: linux/magic.h, statfs(2), or sources. */
 static const struct {
 	uint32_t type;
 	const char *name;
@@ -104,16 +104,16 @@ int home_open(struct home *home, struct db **ret_db)
 	struct stat status;
 	int r;
 
-	/* After a restart of the drain, a database in the local folder is the newest one. */
+	/* A restarted drain uses the database in the local folder if there is one: it is newer. */
 	if (!home->was_open && !home->is_local)
 		home->is_local = has_bytes(home->local) ||
 				  (home_is_remote(home->target) && !has_bytes(home->target));
 	restore(home);
-	/* A target that the user removed is not made again. */
+	/* If the user removed the target, it is not made again. */
 	if (!home->is_local && lstat(home->target, &status) < 0)
 		return -errno;
 	r = db_open_write(home->is_local ? home->local : home->target, ret_db);
-	/* If the local folder has no room for a database, the database is written at its target. */
+	/* If the local folder has no room for a database, the target is used. */
 	if (r < 0 && home->is_local && !has_bytes(home->local) &&
 	    db_open_write(home->target, ret_db) == 0) {
 		home->is_local = false;
@@ -143,7 +143,7 @@ static void empty_target(const struct home *home)
 	}
 }
 
-/* Returns true if the local copy is a database of dlprof; else removes the copy. */
+/* Returns true if the local copy is a database of dlprof. Removes any other file. */
 static bool is_ours(const struct home *home)
 {
 	struct db *db;
@@ -161,7 +161,7 @@ void home_failed(struct home *home, int error)
 	bool had_bytes = has_bytes(home->target);
 
 	home->error = error;
-	/* No local copy is made if the database is only locked for a while, or was removed. */
+	/* A database that is locked for a while, or was removed, is not copied. */
 	if (home->is_local || error == -ENOMEM || (error == -EBUSY && home->was_open) ||
 	    access(home->target, F_OK) < 0)
 		return;
@@ -196,7 +196,7 @@ static void take_answer(struct home *home, const struct told *told)
 		snprintf(home->delivered, sizeof(home->delivered), "%s", told->name);
 }
 
-/* Starts a delivery. The log was just merged, and stays empty until the child ends. */
+/* Starts a delivery. The log was just merged, and nothing is written until the child ends. */
 static void send(struct home *home, struct db *db)
 {
 	struct parcel parcel;
@@ -272,7 +272,7 @@ void home_stop(struct home *home)
 	home->due_ns = 0;
 }
 
-/* Removes the local database, if its folder's path still means our folder. */
+/* Removes the local database, if the path still leads to our folder. */
 static void clear(const struct home *home)
 {
 	static const char *const names[] = {
@@ -339,6 +339,6 @@ int home_open_read(const char *database, struct db **ret_db)
 	if (!home_find(database, path, sizeof(path)))
 		return db_open_read(database, ret_db);
 	r = db_open_read(path, ret_db);
-	/* A database that is not in the folder any more was just delivered. */
+	/* If the folder has no database any more, it was just delivered. */
 	return r == -ENOENT ? db_open_read(database, ret_db) : r;
 }

@@ -22,7 +22,7 @@ bool gaps_begin(struct gaps *gaps, enum gaps_kind kind, int64_t begin_ns)
 static void keep(struct gaps *gaps, struct gap gap)
 {
 	if (gaps->count == GAPS_MOST) {
-		/* If the oldest gap is dropped, all time before its end counts as unknown. */
+		/* When the oldest gap is dropped, all time before its end is unknown. */
 		if (gaps->items[0].end_ns > gaps->known_ns)
 			gaps->known_ns = gaps->items[0].end_ns;
 		memmove(gaps->items, gaps->items + 1, sizeof(gaps->items) - sizeof(struct gap));
@@ -42,7 +42,7 @@ bool gaps_end(struct gaps *gaps, enum gaps_kind kind, int64_t end_ns, struct gap
 	return true;
 }
 
-/* Returns by how much a counter grew. In a damaged segment it may have shrunk. */
+/* Returns how much a counter grew; 0 if it shrank, as in a damaged segment. */
 static uint64_t grown(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
@@ -72,7 +72,7 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 		return false;
 	gaps->window_ns = when_ns;
 	gaps->record_count = gaps->useless_count = 0;
-	/* The gap ends with this sound second, not before: records come late. */
+	/* The gap ends with this sound second, not before it, because records come late. */
 	return gaps_end(gaps, GAPS_DOUBTED, when_ns, ret_gap);
 }
 

@@ -19,8 +19,8 @@
 #include "store/write/write.h"
 
 /*
- * A kernel's name, as far as its parts were received; all zero at first. Names are demangled here
- * and not by the report, since a name in a stranger's database could expand without end.
+ * A kernel's name, as far as its parts were received; all zero at first. The drain demangles names,
+ * not the report: a name in a stranger's database could expand without end.
  */
 struct kernel_name {
 	uint64_t id;
@@ -28,7 +28,7 @@ struct kernel_name {
 	char symbol[DLPROF_KERNEL_BYTES + 1];
 };
 
-/* Returns the demangled name, or NULL. Loads the C++ library here, as few runs need it. */
+/* Returns the demangled name, or NULL. The C++ library is loaded here, since few runs need it. */
 static char *demangle(const char *symbol)
 {
 	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
@@ -60,7 +60,7 @@ static int kernel_name_take(struct writer *writer, struct kernel_name *name,
 
 	if (event->task == 0)
 		*name = (struct kernel_name){.id = event->stream};
-	/* Drops a name with missing parts: the ring is damaged, or an earlier drain took them. */
+	/* A name that lacks parts is dropped: a damaged ring, or an earlier drain took them. */
 	if (name->id != event->stream || name->parts != event->task ||
 	    at + part >= sizeof(name->symbol) || name->id > INT64_MAX)
 		return 0;
@@ -76,12 +76,12 @@ static int kernel_name_take(struct writer *writer, struct kernel_name *name,
 	return r;
 }
 
-/* how long operations stay in memory, as the record of their step comes later */
+/* how long operations stay in memory: the record of their step is read later */
 #define KEEP_NS 10000000000
 #define META_NS 2000000000
-/* after this many copies and waits without a kernel, CUPTI is taken to report no kernels */
+/* after so many copies and waits without a kernel, CUPTI is taken to report no kernels */
 #define MANY_OTHERS 100
-/* masked waits are reported only if they are at least this share of the time of all steps */
+/* masked waits below this share of all steps' time are not reported */
 #define MASKED_LEAST 0.05
 
 #define NOT_LATE ((struct gap){INT64_MAX, 0})
@@ -91,18 +91,18 @@ struct process {
 	struct life life;
 	struct gpu_rows what;
 	bool has_batches;  /* the process takes batches from a loader, or marks them */
-	bool whole_graphs; /* CUDA graphs are recorded as whole operations */
+	bool whole_graphs; /* CUPTI records a CUDA graph as one operation */
 	bool any_kernel;
 	size_t other_count;
 	struct gaps gaps;
-	int64_t complete_ns; /* the process says it has sent all operations before this time */
+	int64_t complete_ns; /* the process has sent all operations from before this time */
 	int64_t newest_ns;
-	int64_t keep_ns; /* no later batch begins before this; INT64_MAX: unknown */
-	struct gap late; /* span of operations that came late: they ran before complete_ns */
+	int64_t keep_ns; /* no batch to come begins before this time; INT64_MAX: unknown */
+	struct gap late; /* time of operations sent after complete_ns had passed them */
 	struct gpu_seen seen;
 	struct kernel_name name;
 	struct gpu_ops ops;
-	struct gpu_batch *batches; /* batches not yet written, or kept to be rewritten; unsorted */
+	struct gpu_batch *batches; /* batches to be written or, after late operations, rewritten */
 	size_t batch_count;
 	struct dlprof_gpu_state sums;
 	struct dlprof_gpu_state judged; /* copy of `sums` at the last gaps_judge() */
@@ -160,7 +160,7 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	if (!process)
 		return NULL;
 	process->life = *life;
-	/* What ran until now is unknown, because an earlier drain may have taken operations. */
+	/* Operations until now are unknown: an earlier drain may have taken their records. */
 	gaps_init(&process->gaps, (int64_t)now_ns());
 	process->keep_ns = INT64_MAX;
 	process->late = NOT_LATE;
@@ -169,7 +169,7 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 	return process;
 }
 
-/* Notes an operation before complete_ns, which is late: see shim/cuda/coverage.h. */
+/* Notes an operation that was sent late: it ran before complete_ns (shim/cuda/coverage.h). */
 static void note_late(struct process *process, const struct gpu_op *op)
 {
 	struct gap *late = &process->late;
@@ -191,7 +191,7 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 	uint64_t length_ns = only ? event->duration_ns : op->length_ns;
 	struct gpu_op added;
 
-	/* A damaged ring may have any times. */
+	/* A damaged ring may have impossible times. */
 	if (begin_ns > INT64_MAX / 4 || length_ns > INT64_MAX / 4)
 		return 0;
 	added = (struct gpu_op){
@@ -202,7 +202,7 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 		.device = (int16_t)event->worker,
 		.kind = DLPROF_GPU_WHAT_KIND(op->what),
 	};
-	/* A launch is known once its kernel ran. If that is too late for its step, drops it. */
+	/* A launch is recorded once its kernel ran: too late if its step was measured before. */
 	if (added.kind == DLPROF_GPU_LAUNCH && added.device >= 0 &&
 	    (added.begin_ns < process->complete_ns - KEEP_NS / 2 ||
 	     added.begin_ns < process->ops.forgotten_ns))
@@ -336,7 +336,7 @@ void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t b
 		process->keep_ns = begin_ns;
 }
 
-/* Returns false if operations of the step are missing, such as when another tool takes CUPTI. */
+/* Returns false if operations of the step are unknown, such as when another tool uses CUPTI. */
 static bool is_known(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -353,7 +353,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	struct gpu_rows what = process->what;
 	int r;
 
-	/* If copies are reported and kernels are not, the GPU's busy time is unknown. */
+	/* If only copies are reported, no kernels, the GPU's busy time is unknown. */
 	what.with_kernels &= process->any_kernel;
 	r = gpu_rows_write(gpu->writer, &what, &process->ops, &process->seen, batch, &said);
 	batch->written = true;
@@ -369,7 +369,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 	return writer_meta(gpu->writer, META_CLOCK, "gpu");
 }
 
-/* Returns true if records of the step may still come: they come up to seconds after the step. */
+/* Returns true if operations of the step may still come, which takes up to seconds. */
 static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
@@ -379,7 +379,7 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 		gaps_may_spare(&process->gaps, batch->end_ns));
 }
 
-/* Writes steps that have late operations again; time before `kept_ns` becomes a gap instead. */
+/* Lets steps with late operations be written again. Before `kept_ns`, a gap is written instead. */
 static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
 {
 	struct gap late = process->late;
@@ -435,7 +435,7 @@ static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
 	if (process->keep_ns < keep_ns)
 		keep_ns = process->keep_ns;
 	process->keep_ns = INT64_MAX;
-	/* Forgetting costs a pass over all operations, so it waits until there are many. */
+	/* A forget costs a pass over all operations, so there must be many. */
 	if (process->ops.count > 4096 && process->has_batches)
 		gpu_ops_forget(&process->ops, keep_ns);
 	return r;
@@ -452,7 +452,7 @@ static const struct count {
 	{META_CUDA_OVERHEAD_NS, offsetof(struct dlprof_gpu_state, overhead_ns)},
 };
 
-/* Returns a number of a segment, limited: in a damaged segment it might make sums overflow. */
+/* Returns a sum of the segment, limited: in a damaged segment it might overflow. */
 static int64_t sum_of(const struct process *process, size_t offset)
 {
 	uint64_t value;

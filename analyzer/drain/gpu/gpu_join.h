@@ -2,9 +2,9 @@
 /*
  * gpu_join.h - joins GPU operations with the batches in whose steps they ran.
  *
- * Operations come out of order and seconds late. So a step is measured once the process says that
- * it has sent all operations from before the step's end. If the process never says so, the step's
- * GPU columns stay NULL.
+ * Operations come out of order, and up to seconds late. So a step is measured when the process has
+ * said that all operations from before the step's end are sent. If it never says so, the step's GPU
+ * columns stay NULL.
  */
 #pragma once
 
@@ -23,11 +23,11 @@ void gpu_join_close(struct gpu_join *gpu);
 int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 		  const struct dlprof_event *event);
 
-/* Takes a batch that was delivered in this life of a process, and has a row. */
+/* Takes a batch that has a row, and that this life of a process took. */
 int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct gpu_batch *batch);
 
-/* Notes that no later batch of this life begins before `begin_ns`. */
+/* Notes that no batch to come of this life begins before `begin_ns`. */
 void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t begin_ns);
 
-/* Writes steps that are complete, after all rings were read. `finishing`: also all others. */
+/* Writes the complete steps. Call this after all rings were read. `finishing`: writes all steps. */
 int gpu_join_round(struct gpu_join *gpu, bool finishing);

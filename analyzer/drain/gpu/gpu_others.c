@@ -17,7 +17,7 @@
 
 #define FIRST_NS   UINT64_C(2000000000)
 #define COST_PART  8000 /* the children may use 1/8000 of a core */
-#define LEAST      5    /* a program that ran kernels in fewer percent of a sample is ignored */
+#define LEAST      5    /* a program whose kernels ran in less than 5 % of a sample is ignored */
 #define USERS_MOST 256
 
 #ifndef SYS_close_range
@@ -27,7 +27,7 @@
 struct gpu_others_told {
 	size_t count;
 	struct nvml_user users[USERS_MOST];
-	bool is_own[USERS_MOST]; /* users[i] is of the run; asked while its process still lives */
+	bool is_own[USERS_MOST]; /* users[i] is a process of the run; found out while it lives */
 };
 
 static bool is_own(struct segment *const *segments, size_t count, unsigned int pid)
@@ -38,7 +38,7 @@ static bool is_own(struct segment *const *segments, size_t count, unsigned int p
 	return false;
 }
 
-/* Runs in the child. Closes the drain's files first, as NVML may never return. */
+/* Asks NVML, in the child. Closes the drain's files first, since NVML may never return. */
 __attribute__((noreturn)) static void ask(const struct gpu_others *others,
 					struct segment *const *segments, size_t count)
 {
@@ -69,7 +69,7 @@ static void start(struct gpu_others *others, struct segment *const *segments, si
 		others->child = 0;
 }
 
-/* Writes which process, other than the run's own, used one of the run's GPUs most. */
+/* Writes which process outside of the run used one of the run's GPUs most. */
 static int write_most(struct gpu_others *others, struct writer *writer)
 {
 	const struct nvml_user *users = others->told->users, *most = NULL;
@@ -104,7 +104,7 @@ static bool has_gpu(struct segment *const *segments, size_t count)
 	return false;
 }
 
-/* Writes what the child found, if the child has ended. */
+/* Writes the result if the child has ended. */
 static int take(struct gpu_others *others, struct writer *writer, uint64_t now_ns)
 {
 	struct rusage use = {0};

@@ -8,7 +8,7 @@
 #include "analysis/gpu/gpu_step.h"
 #include "analysis/statistics/array.h"
 
-#define OPS_MOST ((size_t)1 << 20) /* most operations in memory: 40 MB */
+#define OPS_MOST ((size_t)1 << 20) /* most operations in memory; they take 40 MB */
 
 void gpu_ops_done(struct gpu_ops *ops)
 {
@@ -22,7 +22,7 @@ static int compare_ops(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* Sorts by a merge, as only the newest operations are unsorted, and only a little. */
+/* Sorts by merging: all but the newest operations are sorted already. */
 int gpu_ops_sort(struct gpu_ops *ops)
 {
 	size_t fresh = ops->count - ops->sorted_count, i = ops->sorted_count;
@@ -36,7 +36,7 @@ int gpu_ops_sort(struct gpu_ops *ops)
 		return -ENOMEM;
 	memcpy(copy, ops->items + i, fresh * sizeof(*copy));
 	qsort(copy, fresh, sizeof(*copy), compare_ops);
-	/* Merges from the end, so that no item is overwritten before it was read. */
+	/* Merges from the end backwards, so as not to overwrite items that are still needed. */
 	while (k)
 		ops->items[--to] = i && ops->items[i - 1].begin_ns > copy[k - 1].begin_ns
 					   ? ops->items[--i]
@@ -94,7 +94,7 @@ struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t
 	size_t first = find_begin(ops, begin_ns - ops->longest_ns);
 
 	*ret_count = find_begin(ops, end_ns) - first;
-	/* Without operations `items` is NULL, and adding to NULL is undefined. */
+	/* Without operations `items` is NULL, and C does not define NULL + first. */
 	return ops->items ? ops->items + first : NULL;
 }
 
@@ -198,7 +198,7 @@ static int write_devices(struct writer *writer, const struct gpu_batch *batch,
 	return r;
 }
 
-/* Measures each part of a step like a whole step. The GPU is idle while all devices are. */
+/* Measures each part of a step like a whole step. The GPU is idle when all its devices are. */
 static int write_parts(struct writer *writer, const struct gpu_rows *what,
 		       const struct gpu_ops *all, const struct view *view)
 {
@@ -239,7 +239,7 @@ static int measure(struct gpu_devices *devices, struct view *view)
 				   view->devices, &view->device_count);
 }
 
-/* Measures with and without the kernels that may be a GPU loader's: doubtful if results differ. */
+/* Measures with, and without, kernels that may be a GPU loader's. Unlike results are doubtful. */
 static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
 {
 	const struct gpu_batch *batch = view->batch;

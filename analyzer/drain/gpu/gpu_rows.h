@@ -11,24 +11,24 @@
 #include "analysis/gpu/gpu_use.h"
 #include "store/write/write.h"
 
-/* Operations of a process that may belong to a step not yet measured; all zero at first. */
+/* A process's operations whose steps may still be measured; all zero at first. */
 struct gpu_ops {
 	struct gpu_op *items;
 	size_t count, sorted_count;
 	int64_t longest_ns;
-	int64_t forgotten_ns; /* operations that ended before this time are forgotten */
+	int64_t forgotten_ns; /* operations that ended before this time were forgotten */
 };
 
 void gpu_ops_done(struct gpu_ops *ops);
 
 int gpu_ops_add(struct gpu_ops *ops, const struct gpu_op *op);
 
-/* Sorts the operations by begin; the functions below need that. */
+/* Sorts the operations by their start, as the functions below need. */
 int gpu_ops_sort(struct gpu_ops *ops);
 
 void gpu_ops_forget(struct gpu_ops *ops, int64_t ns);
 
-/* Finds the operations that may overlap [begin_ns, end_ns), sorted by their start. */
+/* Finds a range of operations, sorted by start, with all that overlap [begin_ns, end_ns). */
 struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,
 			    size_t *ret_count);
 
@@ -40,14 +40,14 @@ struct gpu_batch {
 	int64_t wait_ns;
 	uint32_t tid; /* thread that took the batch; 0: unknown */
 	bool written;
-	int64_t edges[GPU_PARTS + 1]; /* begins of the parts, then the last end (0: all unknown) */
+	int64_t edges[GPU_PARTS + 1]; /* where the parts begin, and the last ends (0: unknown) */
 };
 
-/* What the process records of its GPUs. Columns about what is not recorded are NULL. */
+/* What is recorded of a process's GPUs. Columns about the rest are NULL. */
 struct gpu_rows {
-	bool host; /* only the host's calls of libcudart are recorded */
+	bool host; /* only calls of libcudart are recorded, and timed on the host */
 	bool with_kernels;
-	bool with_calls; /* the host's CUDA calls are recorded, for each thread */
+	bool with_calls; /* CUDA calls on the host are recorded, with their threads */
 };
 
 struct gpu_seen {
@@ -57,7 +57,7 @@ struct gpu_seen {
 
 struct gpu_said {
 	bool busy;
-	/* the busy time is unknown, because it is in doubt whose kernels ran */
+	/* the busy time is unknown: kernels may be the training's or a GPU loader's */
 	bool is_doubtful;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvml.c - calls NVML through dlsym(), by NVIDIA's NVML API Reference: nvmlProcessInfo_t and
- * nvmlDeviceGetComputeRunningProcesses since its version 2. Version 3 takes the same arguments.
- * nvmlDeviceGetProcessUtilization names processes that used a GPU in the driver's last samples.
+ * nvml.c - calls NVML through dlsym(), with structs and functions of NVIDIA's NVML API Reference.
+ * nvmlDeviceGetComputeRunningProcesses version 3 has the same arguments as version 2.
+ * nvmlDeviceGetProcessUtilization names processes that used a GPU in the driver's samples.
  */
 #include "drain/gpu/nvml.h"
 
@@ -10,9 +10,9 @@
 #include <limits.h>
 
 #define SUCCESS	  0
-#define WHOLE_GPU UINT_MAX /* gpuInstanceId of a process that is on no MIG instance */
+#define WHOLE_GPU UINT_MAX /* gpuInstanceId of a process that is not on a MIG instance */
 #define MOST_HERE 64       /* most processes that are read for one GPU */
-#define SAMPLES   256      /* most samples read for one GPU; if it has more, NVML gives none */
+#define SAMPLES   256      /* most samples read for one GPU; of more, NVML gives none */
 
 struct process_info {
 	unsigned int pid;

@@ -6,15 +6,15 @@
 #include <stdint.h>
 
 struct nvml_user {
-	unsigned int gpu; /* number of the GPU, as nvidia-smi counts them */
+	unsigned int gpu; /* the GPU's number, as in nvidia-smi */
 	unsigned int pid;
-	unsigned int percent; /* largest share of a sample in which its kernels ran; 0: unknown */
+	unsigned int percent; /* its largest share of a sample; 0: unknown */
 };
 
 /*
- * Lists at most `most` processes that compute on a whole GPU, and returns their number. It is also
- * 0 without a driver, or if the driver names no processes, as in many containers. Processes on MIG
- * instances are left out, because instances share no cores. Shares are of samples after `since_us`,
- * a time of CLOCK_REALTIME.
+ * Lists at most `most` processes that compute on whole GPUs, and returns how many. The result is 0
+ * without a driver, or if the driver names no processes, as in many containers. Processes on MIG
+ * instances are left out, since instances share no cores. Shares are from samples after `since_us`,
+ * by CLOCK_REALTIME.
  */
 size_t nvml_users(struct nvml_user *ret, size_t most, uint64_t since_us);

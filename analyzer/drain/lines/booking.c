@@ -12,7 +12,7 @@
 struct waiting {
 	struct booking_sample sample;
 	bool is_done;
-	bool is_claimed; /* a span has taken the sample for the time being, as `phase` */
+	bool is_claimed; /* a span has taken the sample for now; its loader is not known yet */
 	enum line_phase phase;
 };
 
@@ -25,7 +25,7 @@ struct total {
 };
 
 struct booking {
-	struct waiting samples[MOST_SAMPLES]; /* ring of waiting samples, the oldest at `first` */
+	struct waiting samples[MOST_SAMPLES]; /* ring of waiting samples, oldest at `first` */
 	size_t first, count;
 	struct total sums[MOST_SUMS];
 	size_t sum_count;

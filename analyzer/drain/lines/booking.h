@@ -3,8 +3,8 @@
  * booking.h - finds out to which load, wait or step of its thread a stack sample belongs.
  *
  * A load or wait is recorded only when it ends. So samples wait here until a span of their thread
- * takes them. Inner spans take samples first: a load before the wait around the load, and a wait
- * before the step around the wait.
+ * takes them. Inner spans are booked first: a load before the wait around it, and a wait before the
+ * step around it.
  */
 #pragma once
 
@@ -24,18 +24,18 @@ struct booking_sample {
 	int32_t pid;
 	uint32_t tid;
 	enum line_role role;
-	uint32_t stack;  /* number in seen_stacks.h */
+	uint32_t stack;  /* the stack's number in seen_stacks.h */
 	uint32_t holder; /* stack of the thread that held the GIL; SEEN_NONE: no other thread */
 	bool has_gil;    /* the sampled thread itself held the GIL */
-	bool awaits_gil; /* it waited for the GIL; false also if that is unknown */
+	bool awaits_gil; /* the sampled thread waited for the GIL; false also if that is unknown */
 	uint32_t weight_ns;
 };
 
 void booking_add(struct booking *booking, const struct booking_sample *sample);
 
 /*
- * Which stack samples a span takes: only free ones, or also those that a load, or a wait, took for
- * the time being, when its loader was not known yet.
+ * Which samples a span takes: those that no span has taken yet, or those that loads (or waits) have
+ * taken for now, because their loader was not known.
  */
 enum booking_from { BOOKING_FREE, BOOKING_LOADS, BOOKING_WAITS };
 
@@ -45,21 +45,21 @@ struct booking_span {
 	uint64_t begin_ns, end_ns;
 	enum booking_from from;
 	enum line_phase phase;
-	int64_t loader_id; /* 0: not known yet; a load or wait then takes for the time being */
+	int64_t loader_id; /* 0: the loader is not known yet, and samples are taken for now */
 };
 
 void booking_claim(struct booking *booking, const struct booking_span *span);
 
-/* Drops free samples of a worker's thread between two loads, in [begin_ns, end_ns). */
+/* Drops samples in [begin_ns, end_ns) that no span took: the worker was between two loads. */
 void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
 		  uint64_t end_ns);
 
-/* Returns how many samples loads took for good; if not `of_loads`, how many waits and steps did. */
+/* Returns how many samples are booked to loads or, if not `of_loads`, to anything else. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);
 
-/* Books samples from before `before_ns` for good: to who took them for now, else as LINE_OTHER. */
+/* Books samples from before `before_ns` for good: to the span that took them, or as LINE_OTHER. */
 void booking_expire(struct booking *booking, uint64_t before_ns);
 
-/* Call booking_written() after the commit; else the samples are written again. */
+/* Call booking_written() after the commit. Without it, booking_write() writes the samples again. */
 int booking_write(struct booking *booking, struct seen_stacks *seen, struct writer *writer);
 void booking_written(struct booking *booking);

@@ -20,11 +20,11 @@
 struct frame {
 	char *file, *name;
 	int32_t line;
-	int64_t id; /* the frame's id in the database; 0: not written yet */
+	int64_t id; /* id of the frame in the database; 0: not written yet */
 };
 
 struct kept {
-	uint32_t begin, depth; /* range in `places` */
+	uint32_t begin, depth; /* the stack's range in `places` */
 };
 
 struct seen_stacks {
@@ -32,12 +32,12 @@ struct seen_stacks {
 	struct kept stacks[MOST_STACKS];
 	uint32_t places[MOST_PLACES];
 	uint32_t frame_count, stack_count, place_count;
-	/* hash tables: number of a frame or stack, plus 1; 0: the bucket is free */
+	/* hash tables of frames and stacks: a bucket has number + 1, or 0 if it is free */
 	uint32_t frame_of[BUCKETS], stack_of[BUCKETS];
 	char text[STACK_FRAMES * ID_CHARS + 1];
 };
 
-/* Python functions in which a worker process or a thread begins. */
+/* The Python functions that a worker process or a thread runs first. */
 static const char *const ENTRIES[] = {"_worker_loop", "_bootstrap"};
 
 int seen_open(struct seen_stacks **ret)

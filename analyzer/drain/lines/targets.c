@@ -65,7 +65,7 @@ static bool is_process(const struct target *target, const struct segment *segmen
 	       target->start_ticks == segment->header->start_ticks;
 }
 
-/* Begins a target again for a process that became another program. Only `is_told` is kept. */
+/* Begins a target again, as its process became another program. Only `is_told` is kept. */
 static void begin_anew(struct target *target, const struct dlprof_header *header)
 {
 	const bool is_told = target->is_told;

@@ -11,7 +11,7 @@
 
 static const char *const names[] = {[CGROUP_CPU] = "cpu", [CGROUP_MEMORY] = "memory"};
 
-/* A line is like "31 23 0:28 / /sys/fs/cgroup rw shared:1 - cgroup2 cgroup2 rw,cpu". */
+/* Finds a controller's mount: "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,cpu". */
 static bool find_mount(const char *root, const char *controller, struct cgroup *ret)
 {
 	char line[4 * CGROUP_PATH], type[32], options[CGROUP_PATH];
@@ -36,7 +36,7 @@ static bool find_mount(const char *root, const char *controller, struct cgroup *
 	return found;
 }
 
-/* Searches mounts only once, as they do not change, and hundreds of processes are read. */
+/* Finds mounts only once: they do not change, and hundreds of processes are looked at. */
 static bool find_hierarchy(const char *root, bool is_v2, enum cgroup_controller controller,
 			   struct cgroup *ret)
 {
@@ -57,7 +57,7 @@ static bool find_hierarchy(const char *root, bool is_v2, enum cgroup_controller 
 	return real[controller][is_v2].is_there;
 }
 
-/* A line is like "0::/user.slice", or in version 1 "4:cpu,cpuacct:/docker/12ab". */
+/* Finds a process's group by a line like "0::/user.slice" or, in version 1, "4:cpu:/docker/12a". */
 static void find_group(const char *root, int32_t pid, const char *controller, struct cgroup *ret)
 {
 	const size_t length = strlen(ret->top);
@@ -78,7 +78,7 @@ static void find_group(const char *root, int32_t pid, const char *controller, st
 	}
 	if (file)
 		fclose(file);
-	/* A container's mount may show a group below the host's root. */
+	/* A container's mount may show a group below the host's root as its own root. */
 	if (strcmp(ret->top, "/") != 0 && strncmp(ret->group, ret->top, length) == 0 &&
 	    (!ret->group[length] || ret->group[length] == '/'))
 		ret->above = length;
@@ -120,7 +120,7 @@ bool cgroup_read(const char *root, const struct cgroup *at, const char *name, ch
 	return process_line(path_of(root, at, name, path), text, size);
 }
 
-/* Returns the sum of the numbers that follow these words at the starts of lines. */
+/* Adds up the numbers after one of these words, in lines that begin with the word. */
 static double sum_of(const char *path, const char *word, const char *other)
 {
 	FILE *file = fopen(path, "re");

@@ -94,13 +94,13 @@ int64_t cpus_busy_ns(const char *root, int32_t pid)
 		found++;
 	}
 	fclose(file);
-	/* In some containers /proc/stat lacks cores of the mask: then their time is unknown. */
+	/* In some containers /proc/stat lacks cores of the mask. Then the busy time is unknown. */
 	return found == CPU_COUNT(&set) ? (int64_t)ticks * ((int64_t)NS_PER_S / rate) : -1;
 }
 
 /*
- * Reads a line like "/autogroup-29926 nice 0". Without a cgroup, a process gets its share of the
- * CPU by its session (autogroup, see sched(7)).
+ * Reads a line like "/autogroup-29926 nice 0". A process without a control group shares the CPU by
+ * its session (autogroup, see sched(7)).
  */
 static void read_session(const char *root, int32_t pid, struct cpus_group *ret)
 {
@@ -129,7 +129,7 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 			;
 		if (!at.group[0])
 			continue;
-		/* The end of a long path says more than its start. */
+		/* A long path loses its start, which says less than the end. */
 		snprintf(ret->name, sizeof(ret->name), "%s",
 			 at.group + (strlen(at.group) < sizeof(ret->name)
 					     ? 0

@@ -16,12 +16,12 @@
 #include "drain/base/process.h"
 #include "drain/machine/cpus.h"
 
-/* Pauses are long and grow: a reading may take milliseconds, and counts in 1/100 s. */
+/* Pauses are long, and grow: a reading may take milliseconds, and CPU times are in 1/100 s. */
 #define CORES_LEAST_NS UINT64_C(400000000)
 #define CORES_MOST_NS  UINT64_C(2000000000)
 #define CORES_PART     4 /* the pause is 1/4 of the time measured so far */
 
-/* Returns true if another live segment, earlier in the list, is of the same process. */
+/* Returns true if an earlier segment in the list belongs to the same live process. */
 static bool is_further(struct segment *const *segments, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -35,7 +35,7 @@ static bool look_at_cores(struct segment *const *segments, size_t count, struct 
 	bool is_whole = true;
 	int32_t root = -1;
 
-	/* The drain's CPU time counts as the run's. */
+	/* The drain's CPU time counts as that of the run. */
 	now->used_ns = (int64_t)cpu_ns();
 	for (size_t i = 0; i < count; i++) {
 		const struct dlprof_header *header = segments[i]->header;
@@ -89,18 +89,18 @@ int cores_update(struct cores *cores, struct writer *writer, struct segment *con
 #define MOST_NS   UINT64_C(4000000000)
 #define PART      4    /* the pause is 1/4 of the time observed so far */
 #define COST_PART 2000 /* readings may use 1/2000 of a core */
-#define WORTH_NS  5e7  /* CPU time that others must have used before all processes are read */
-#define ACTIVE    0.01 /* a process that uses less of a core than this is ignored */
+#define WORTH_NS  5e7  /* CPU time of others that makes reading all processes worth it */
+#define ACTIVE    0.01 /* a process that used less than 1/100 core is ignored */
 
 struct neighbour {
 	int32_t pid;
 	uint64_t start_ticks;
 	int64_t used_ns;
-	int64_t ran_ns, waited_ns; /* times of its main thread; -1: not read */
+	int64_t ran_ns, waited_ns; /* of its main thread, or all threads; -1: not read */
 	int kind;                  /* index in `kinds`, or a KIND_* */
-	/* started by the run's first process or by another helper, and records nothing */
+	/* not recorded, but started by the run's first process or by a helper */
 	bool is_helper;
-	double helped_ns; /* time that a helper ran or waited for a core since it was first read */
+	double helped_ns; /* how long a helper ran or waited, since its first reading */
 };
 
 #define KIND_UNKNOWN (-1)
@@ -114,7 +114,7 @@ static double weight_of(int nice)
 	return pow(1.25, -nice);
 }
 
-/* Finds or makes a kind of neighbours. Without room, returns the last kind with this `is_group`. */
+/* Finds or makes a kind of neighbours. If there is no room, returns the last one of this sort. */
 static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
 {
 	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, of_sort = 0, i;
@@ -159,7 +159,7 @@ static int32_t find_root(struct segment *const *segments, size_t count)
 	return 0;
 }
 
-/* Adds the time that a process ran or waited for a core since the reading `old` (NULL: new). */
+/* Adds how long a process ran and waited for a core since its last reading `old` (NULL: none). */
 static void add(struct neighbours *n, const struct neighbour *old, struct neighbour *now,
 		const struct process_stat *stat, uint64_t span_ns)
 {
@@ -195,7 +195,7 @@ static void add(struct neighbours *n, const struct neighbour *old, struct neighb
 	}
 }
 
-/* Returns a process's CPU time; for the run's first process, which may sleep much, in exact ns. */
+/* Returns the CPU time; in exact ns for the run's first process, which may sleep much. */
 static int64_t own_used_ns(const struct neighbour *n, const struct process_stat *stat)
 {
 	return n->kind == KIND_MAIN ? process_used_ns(n->pid, stat) : stat->used_ns;
@@ -223,7 +223,7 @@ static int by_pid(const void *a, const void *b)
 	return left->pid < right->pid ? -1 : left->pid > right->pid;
 }
 
-/* Returns true if `parent` is the run's first process or one of the `used` helpers in `list`. */
+/* Returns true if the parent is the run's first process or, in `list`, a helper. */
 static bool has_parent(const struct neighbour *list, size_t used, int32_t parent)
 {
 	const struct neighbour wanted = {.pid = parent};
@@ -233,7 +233,7 @@ static bool has_parent(const struct neighbour *list, size_t used, int32_t parent
 	return found && (found->kind == KIND_MAIN || found->is_helper);
 }
 
-/* Adds how long a helper ran or waited for a core since `old`, if any. Keeps the largest sum. */
+/* Adds what a helper ran and waited since its last reading. Keeps the sum of the busiest one. */
 static void add_helper(struct neighbours *n, const struct neighbour *old, struct neighbour *now)
 {
 	if (!now->is_helper || !old)
@@ -262,11 +262,11 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 		struct neighbour now = {.pid = atoi(entry->d_name), .ran_ns = -1, .kind = -1};
 		const struct neighbour *old = NULL;
 
-		/* The drain's CPU time counts as the run's. */
+		/* The drain's CPU time counts as that of the run. */
 		if (now.pid <= 0 || now.pid == self || !process_stat_read(now.pid, &stat))
 			continue;
 		now.start_ticks = stat.start_ticks;
-		/* Both lists are sorted by pid, as the kernel lists processes. */
+		/* Old and new list are sorted by pid, since /proc lists processes in this order. */
 		while (at < n->count && n->list[at].pid < now.pid)
 			at++;
 		if (at < n->count && n->list[at].pid == now.pid &&
@@ -278,7 +278,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 		}
 		now.kind = own_kind(segments, count, now.pid, now.kind);
 		now.used_ns = own_used_ns(&now, &stat);
-		/* The parent is in `list` already, unless pids have started over since it began. */
+		/* A parent is in `list` before its children, unless pids have started over. */
 		now.is_helper = !IS_OWN(now.kind) && has_parent(list, used, stat.parent);
 		if (span_ns || IS_OWN(now.kind))
 			add(n, old, &now, &stat, span_ns);
@@ -298,7 +298,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 	return 0;
 }
 
-/* Reads all processes if other programs used much CPU time since that was last done; else ours. */
+/* Reads all processes if other programs used enough CPU time since then, else only the run's. */
 static int look(struct neighbours *n, struct segment *const *segments, size_t count,
 		int64_t others_ns, uint64_t now_ns)
 {
@@ -343,7 +343,7 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 	for (size_t i = 0; i < n->kind_count; i++) {
 		const struct neighbour_kind *kind = &n->kinds[i];
 		const double cores = kind->used_ns / n->of_ns;
-		/* Waiting is known of processes that were read twice, and scaled to the others. */
+		/* Waits are known of processes that were read twice: the others wait alike. */
 		const double ratio = kind->ran_ns > 0 ? kind->waited_ns / kind->ran_ns : 0;
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %.4f %.3f %.3f",
@@ -396,7 +396,7 @@ int neighbours_update(struct neighbours *n, struct writer *writer, struct segmen
 	if (r < 0)
 		return r == -ENOMEM ? 0 : r;
 	n->pause_ns += (cpu_ns() - begin_ns) * COST_PART;
-	/* The first reading has nothing to be compared with, so the next one comes at once. */
+	/* The first reading has no earlier one to compare with, so the second comes at once. */
 	if (!(n->of_ns > 0))
 		return 0;
 	least_ns = within(LEAST_NS, MOST_NS, (uint64_t)n->of_ns / PART);

@@ -16,13 +16,13 @@
 #define MOST_NS	   UINT64_C(20000000000)
 #define KNOWN_PART 4                  /* the pause is 1/4 of the time since the first reading */
 #define COST_PART  8000               /* readings may use 1/8000 of a core: 0.0125 % */
-#define COST_AHEAD UINT64_C(10000000) /* CPU time that readings may use beyond COST_PART */
-#define MEMORY_PART  4000             /* reading memory may use 1/4000 of a core */
+#define COST_AHEAD UINT64_C(10000000) /* CPU time that readings may use in addition to COST_PART */
+#define MEMORY_PART  4000             /* readings of memory may use 1/4000 of a core */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
-/* a process's memory is first read within this time, or never: it shows the memory at the start */
+/* a process's memory is first read within this time, or never: later it is not that of the start */
 #define BEGIN_NS   UINT64_C(10000000000)
-#define WORTH_NS   2e8 /* a worker's threads are counted if its loads took at least this long */
+#define WORTH_NS   2e8 /* a worker's threads are counted if its loads took at least so long */
 #define WATCHED_MOST 2
 #define MEMORY_MOST  1
 #define THREADS_SEEN 256
@@ -31,24 +31,24 @@
 struct use_thread {
 	int32_t tid;
 	char name[16];
-	int64_t base_ns, cpu_ns; /* CPU time at the first reading, and now */
+	int64_t base_ns, cpu_ns; /* the thread's CPU time at its first reading, and at the last */
 };
 
 struct use_process {
 	int32_t pid;
 	uint64_t life_ns;
-	bool is_worker; /* false: a process that takes batches */
+	bool is_worker; /* false: the process takes batches */
 	bool loads;
 	bool is_here;
 	bool is_watched;
 	bool has_memory;
-	/* first reading, and last reading of memory */
+	/* when the process was first read, and when its memory was last read */
 	uint64_t begun_ns, memory_ns;
-	int64_t used_ns, waited_ns; /* sums over the threads at the last reading; -1: none yet */
-	/* time that threads ran or waited since the first reading; `of_ns` at that reading */
+	int64_t used_ns, waited_ns; /* sums over threads at the last reading; -1: not read yet */
+	/* how long threads ran or waited since the first reading; `of_ns` at that reading */
 	double wanted_ns, base_of_ns;
 	int64_t base_faults;
-	/* at the last reading: CPU time of the children (-1: no reading yet), and time of loads */
+	/* at the last reading: CPU time of children (-1: not read yet), and duration of loads */
 	int64_t children_ns;
 	double loaded_ns;
 	struct use_row row;
@@ -162,7 +162,7 @@ static void look_at_threads(struct use_process *process, int32_t number)
 		thread = thread_of(process, atoi(entry->d_name));
 		if (!thread)
 			break;
-		/* If the CPU time shrank, a new thread has got the tid of an old one. */
+		/* If its CPU time shrank, this is a new thread with the tid of an ended one. */
 		if (is_base)
 			thread->base_ns = stat.used_ns;
 		else if (stat.used_ns < thread->cpu_ns)
@@ -202,7 +202,7 @@ static int write_threads(struct use_process *process, struct writer *writer)
 	return r;
 }
 
-/* Notes how many threads ran or waited at once. Waits of threads that ended are not known. */
+/* Notes how many threads ran or waited at once. Waits of ended threads are unknown. */
 static void note_threads_at_once(struct use_process *process, int32_t number,
 				 const struct process_stat *stat, double of_ns)
 {
@@ -231,7 +231,7 @@ static int note_children(struct use *use, struct use_process *process, struct wr
 {
 	int r = 0;
 
-	/* The kernel counts workers as children, too, so only a training without them counts. */
+	/* The kernel counts workers as children, so a training counts only if the run has none. */
 	if (process->children_ns >= 0 && loaded_ns > process->loaded_ns &&
 	    (process->is_worker || !use->has_workers)) {
 		use->children_ns += stat->children_ns - process->children_ns;
@@ -308,7 +308,7 @@ static void drop(struct use *use, size_t index)
 	use->list[index] = use->list[--use->count];
 }
 
-/* Reads the memory of one process that loads. A training's memory is shared with its workers. */
+/* Reads the memory of one loading process. A training's memory is shared with its workers. */
 static int look_at_memory(struct use *use, struct writer *writer, struct segment *const *segments,
 			  size_t count, uint64_t now_ns)
 {
@@ -345,7 +345,7 @@ static int look_at_memory(struct use *use, struct writer *writer, struct segment
 	return writer_use(writer, &next->row);
 }
 
-/* A process that has not finished a load or batch is still starting up. */
+/* Until its first load or batch, a process is starting up, and not watched. */
 static bool is_wanted(const struct segment *segment, double ns)
 {
 	if (segment->dead || segment->left_ns || segment->later_ns || !segment->joined.role)

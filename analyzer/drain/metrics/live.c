@@ -27,7 +27,7 @@ static const struct {
 #undef METRIC
 };
 
-/* Prometheus would refuse a file with a single invalid byte of UTF-8. */
+/* Writes valid UTF-8: Prometheus would refuse a file with one invalid byte. */
 static void put_label(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, "%s=\"", name);
@@ -74,8 +74,8 @@ void metrics_put(FILE *out, const struct metrics *rank)
 #define EVERY_NS   UINT64_C(15000000000)
 #define STALE_S    300
 #define SUFFIX     ".prom"
-#define UNFINISHED ".new" /* suffix of an unfinished file; the collector reads only *.prom */
-#define LONGEST_NS 1e18   /* longer times come from a damaged ring */
+#define UNFINISHED ".new" /* an unfinished file ends in this; the collector reads *.prom */
+#define LONGEST_NS 1e18   /* longer times are impossible: the ring is damaged */
 
 static const struct meta_field LABELS[] = {
 	{META_JOB_ID, offsetof(struct live_labels, job_id)},
@@ -98,7 +98,7 @@ static bool is_ours(const char *name)
 	return dlprof_parse_folder(stem, &pid, &ticks);
 }
 
-/* Removes files that killed drains left, but no others, as the folder may be one like /tmp. */
+/* Removes only files that killed drains left: the folder may be shared, like /tmp. */
 static void remove_stale(const char *folder)
 {
 	const time_t now = time(NULL);
@@ -145,7 +145,7 @@ static void add(struct live_sums *sums, enum metric metric, double value)
 		sums->value[metric] += value;
 }
 
-/* Returns a thread's account, or NULL before the thread's first batch, which begins it. */
+/* Returns the account of a thread, which begins with its first batch; NULL before. */
 static struct live_thread *find_thread(struct live_sums *sums, const struct live_place *of)
 {
 	for (size_t i = 0; i < sums->thread_count; i++)
@@ -185,7 +185,7 @@ static void add_wait(struct live_sums *sums, const struct live_place *of,
 
 #define STEPS_OCTAVE 8
 
-/* Returns the median step, exact to 5 %; the report computes the exact median. */
+/* Returns the median step, exact to 5 %. Only the report needs the exact median. */
 static double median_step_ns(const struct live_sums *sums)
 {
 	uint32_t count = 0;
@@ -337,13 +337,13 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 	FILE *file;
 	int fd, r;
 
-	/* A file of this name was left by an earlier drain of this run. */
+	/* An earlier drain of this run may have left a file of this name. */
 	if (unlink(live->part) < 0 && errno != ENOENT)
 		return -errno;
 	fd = open(live->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
-	/* The collector is another user; the training's umask may forbid it to read. */
+	/* The collector is another user, whom the training's umask may forbid to read. */
 	r = fchmod(fd, 0644) < 0 ? -errno : 0;
 	file = fdopen(fd, "w");
 	if (!file) {
@@ -363,7 +363,7 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 	return r;
 }
 
-/* Warns once, because later failures would fill the database with equal notes. */
+/* Warns only once: more notes of the same kind would fill the database. */
 static int warn(struct live *live, struct writer *writer, const char *why)
 {
 	char text[PATH_MAX + 200];

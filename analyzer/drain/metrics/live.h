@@ -3,7 +3,7 @@
  * live.h - writes a running run's metrics to a file for Prometheus, in DLPROF_METRICS_DIR.
  *
  * Every 15 seconds FOLDER/dlprof-PID-TICKS.prom is written under another name and renamed. The file
- * is removed when the run is over; a killed drain's file is removed by another drain, after five
+ * is removed when the run is over. If a drain is killed, another drain removes its file after five
  * minutes. Metrics are sums over the rows that this drain has written. After a restart they begin
  * at 0, which Prometheus can handle.
  */
@@ -27,14 +27,14 @@ enum metric {
 struct metrics {
 	const char *job_id, *version, *clock; /* NULL: unknown */
 	int64_t rank, local_rank;             /* < 0: unknown */
-	double value[METRIC_MAX];             /* in Prometheus' units; NAN: not written */
+	double value[METRIC_MAX];             /* in units of Prometheus; NAN: not written */
 };
 
-/* Writes the metrics to `out`; errors show in ferror(out). */
+/* Writes the metrics to `out`. Call ferror(out) to learn of errors. */
 void metrics_put(FILE *out, const struct metrics *rank);
 
 #define LIVE_STEPS   512
-/* number of training threads that have an account; of further ones only batches are counted */
+/* most training threads with an account; of the others only batches are counted */
 #define LIVE_THREADS 8
 
 struct live_thread {
@@ -53,14 +53,14 @@ struct live_sums {
 };
 
 struct live {
-	/* the file, and its name while unfinished; "": no file is wanted */
+	/* path of the finished and of the unfinished file; "": no file is wanted */
 	char path[PATH_MAX], part[PATH_MAX];
-	struct live_sums now, stored; /* sums over all rows written, and over those committed */
-	double compute_ns;            /* its value as last written, as a counter must not fall */
-	int64_t lost_count;           /* records lost by segments that are removed */
+	struct live_sums now, stored; /* sums over all rows written, and over the rows committed */
+	double compute_ns;            /* its value as last written: a counter must not fall */
+	int64_t lost_count;           /* records that removed segments had lost */
 	uint64_t due_ns;
 	struct live_labels {
-		char *job_id, *run_id, *version; /* job_id: the job's id, else the run's */
+		char *job_id, *run_id, *version; /* job_id: the job's or, without one, the run's */
 		int64_t rank, local_rank;
 	} labels;
 	bool is_labelled, is_remote, warned;
@@ -83,16 +83,16 @@ static inline struct live *live_wanted(struct live *live)
 
 void live_end(struct live *live);
 
-/* Adds a row, which has a load if `loaded`, and a wait if `delivered`. */
+/* Adds a row. `loaded`: the row has a load; `delivered`: it has a wait. */
 void live_row(struct live *live, const struct live_place *of, const struct batch_values *row,
 	      bool loaded, bool delivered);
 
 void live_stop(struct live *live, const struct live_place *of, int64_t begin_ns, int64_t ns);
 
-/* Make the sums match the database: the first after a commit, the second after a rollback. */
+/* Set the sums to the database's: call the first after a commit, the other after a rollback. */
 void live_committed(struct live *live);
 void live_rewind(struct live *live);
 
-/* Writes the file if the last one is old enough. The first failure is noted. */
+/* Writes the file if the last one is old enough. Only the first failure becomes a note. */
 int live_update(struct live *live, struct db *db, struct writer *writer,
 		struct segment *const *segments, size_t count, uint64_t now_ns);

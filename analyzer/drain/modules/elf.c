@@ -86,7 +86,7 @@ const Elf64_Dyn *elf_dynamic(const struct elf *elf, size_t *ret_count)
 	return NULL;
 }
 
-/* Returns the file offset of what is loaded at `address`; the file's size if nothing is. */
+/* Returns the offset in the file of what is loaded at `address`; the file's size if nothing is. */
 static uint64_t file_offset(const struct elf *elf, uint64_t address)
 {
 	for (size_t i = 0; i < elf->header_count; i++) {

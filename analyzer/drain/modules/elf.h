@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf.h - reads 64-bit ELF files, which are not trusted: every returned part lies within the file.
+ * elf.h - reads 64-bit ELF files, which are not trusted: returned parts always lie within the file.
  *
- * The file is mapped, so if it is truncated, reading raises SIGBUS. Files that the training may be
+ * A file is mapped, so if it is truncated, reading raises SIGBUS. Files that the training may be
  * writing are read by module.h instead.
  */
 #pragma once
@@ -28,13 +28,13 @@ void elf_close(struct elf *elf);
 
 bool elf_is(const struct elf *elf);
 
-/* Returns true if `header` belongs to a file that this module can read. */
+/* Returns true if the file with this header is 64-bit and has our byte order. */
 bool elf_is_readable(const Elf64_Ehdr *header);
 
-/* Returns the address of a part of the file, or NULL if it is not within the file. */
+/* Returns the address of `size` bytes at `offset`, or NULL if the file has fewer. */
 const void *elf_part(const struct elf *elf, uint64_t offset, uint64_t size);
 
-/* Returns the string at `offset`, or NULL if it does not end within the file. */
+/* Returns the string at `offset`, or NULL if the file ends before it does. */
 const char *elf_string(const struct elf *elf, uint64_t offset);
 
 const Elf64_Dyn *elf_dynamic(const struct elf *elf, size_t *ret_count);

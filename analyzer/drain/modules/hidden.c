@@ -19,26 +19,26 @@
 #define SECOND_NS      ((uint64_t)NS_PER_S)
 #define LOOK_MAX_NS    (60 * SECOND_NS)
 
-/* CPU time of a look: scanning torchvision's 319 libraries at once would slow a short training. */
+/* CPU time of a look: to scan torchvision's 319 libraries at once would slow a short training. */
 #define LOOK_CPU_NS UINT64_C(1000000)
 #define COST_PART   4000
 
-/* Larger files are not scanned: the largest known module with decoders is OpenCV's, 74 MB. */
+/* Larger files are not scanned. OpenCV's, at 74 MB, is the largest known module with decoders. */
 #define FILE_BYTES (192 << 20)
 
-/* Modules with less code are not scanned: a decoder has more, most extension modules have less. */
+/* Modules with less code are not scanned: decoders have more, most extension modules less. */
 #define CODE_BYTES (32 << 10)
 
 static const char *const without_decoders[] = {
 	"libtorch", "libc10", "libcu", "libnv", "libnccl", "libtriton", "libtensorflow",
-	/* mathematics and tables, large and in many programs */
+	/* libraries of mathematics and tables, which are large and in many programs */
 	"libdnnl", "libicudata", "libcodec2", "liblapack", "libblas", "libopenblas", "libmkl",
 	"libscipy_openblas", "libLLVM",
 	"dlprof", /* libdlprof.so itself, which contains all these texts */
 	NULL,
 };
 
-/* Each copy of a library has `text`; in files `names`, or exporting `symbol`, it is observed. */
+/* A library's copies have `text`. In a file of `names`, or exporting `symbol`, one is observed. */
 static const struct {
 	const char *library;
 	const char *text;
@@ -60,7 +60,7 @@ static struct {
 		uint64_t device, inode;
 	} seen[FILE_MAX_COUNT];
 	size_t seen_count;
-	uint64_t rest_ns; /* modules are not scanned before this time */
+	uint64_t rest_ns; /* no module is scanned before this time */
 	char reached[LIST_BYTES];
 	char hidden[LIST_BYTES];
 } hidden;
@@ -91,7 +91,7 @@ static bool has_text(const struct elf *elf, const char *text)
 	return false;
 }
 
-/* Returns true if the module was linked so that it calls its own exports directly. */
+/* Returns true if the module's calls of its own exports are direct, as linked with -Bsymbolic. */
 static bool is_symbolic(const struct elf *elf)
 {
 	size_t count = 0;
@@ -150,7 +150,7 @@ static int note(struct writer *writer, const char *path, const char *library)
 	return writer_note(writer, "info", text);
 }
 
-/* Returns true if the file was in no process before and may contain a decoder. */
+/* Returns true if the file may have a decoder, and no process had mapped it before. */
 static bool note_file(const struct maps_line *line)
 {
 	for (size_t i = hidden.seen_count; i-- > 0;)
@@ -163,7 +163,7 @@ static bool note_file(const struct maps_line *line)
 	return !is_named(without_decoders, line->path);
 }
 
-/* Scans modules that are new. *ret_paused: some are left, as the time was used up. */
+/* Scans the modules that are new. *ret_paused: time was up before the last one. */
 static int look_through(struct writer *writer, const struct modules *modules, bool *ret_paused)
 {
 	const uint64_t begin_ns = cpu_ns();
@@ -201,7 +201,7 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 	hidden.rest_ns = now_ns + (cpu_ns() - begin_ns) * COST_PART;
 	if (paused || r < 0)
 		return r;
-	/* Intervals grow, since most imports come early. */
+	/* Intervals grow, since most imports happen early. */
 	segment->look.wait_ns = within(SECOND_NS, LOOK_MAX_NS, 2 * segment->look.wait_ns);
 	segment->look.at_ns = now_ns + segment->look.wait_ns;
 	return 0;

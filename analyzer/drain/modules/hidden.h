@@ -2,7 +2,7 @@
 /*
  * hidden.h - finds decode libraries that are linked into other modules, where no call is observed.
  *
- * Scanning 100 MB of libraries would slow the training down, so the drain scans, bit by bit.
+ * The drain scans bit by bit: scanning 100 MB of libraries at once would slow the training down.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 
 void hidden_begin(void);
 
-/* Adds a library to the fact (META_DECODERS_PATCHED) that lists whose calls are observed. */
+/* Adds a library to the list of those whose calls are observed, the fact META_DECODERS_PATCHED. */
 int hidden_reached(struct writer *writer, const char *library);
 
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns);
 
-/* Returns which decode libraries (bits) the file contains without exporting their functions. */
+/* Returns as bits which decode libraries the file contains without exporting their functions. */
 unsigned int hidden_scan(int fd, const char *path);

@@ -13,7 +13,7 @@
 #include "dlprof/hash.h"
 #include "dlprof/units.h"
 
-/* longer than any line: a path is shorter than a page, and each byte of it may take four */
+/* longer than any line: a path is shorter than a page; /proc may write 4 characters for a byte */
 #define BUFFER_BYTES ((size_t)1 << 16)
 
 static int open_of(int32_t pid, const char *name)
@@ -42,7 +42,7 @@ static uint64_t take_hex(const char **at)
 	}
 }
 
-/* Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234 /usr/lib/libc.so.6"; false: maps no file. */
+/* Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234 /usr/lib/libc.so.6"; false: no file. */
 static bool parse(const char *text, struct maps_line *ret)
 {
 	char *end;
@@ -117,7 +117,7 @@ uint64_t maps_device(dev_t device)
 	return (uint64_t)major(device) << 32 | minor(device);
 }
 
-/* Returns true if a file is the mapped one. Devices differ on overlay and btrfs (major 0). */
+/* Returns true for the mapped file. On overlay and btrfs (major 0) the devices may differ. */
 static bool is_mapped(const struct stat *status, uint64_t device, uint64_t inode)
 {
 	return S_ISREG(status->st_mode) && status->st_ino == inode &&
@@ -165,7 +165,7 @@ uint64_t maps_state(int32_t pid)
 	return state;
 }
 
-/* Hashes the auxiliary vector, which has addresses that are random for each start of a program. */
+/* Hashes the auxiliary vector: each start of a program puts other random addresses into it. */
 uint64_t maps_image(int32_t pid)
 {
 	const uint64_t state = maps_state(pid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* maps.h - lists the files that a process has mapped, which takes a millisecond. */
+/* maps.h - lists the files that a process has mapped, which takes about a millisecond. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,10 +13,10 @@ struct maps_line {
 	const char *path; /* begins with '/' */
 };
 
-/* Calls `take` for each mapped file until it returns other than 0. -errno: gone, or not allowed. */
+/* Calls `take` for each mapped file until it returns other than 0. -errno: gone or forbidden. */
 int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context);
 
-/* Opens a mapped file, if it is a regular one: to open a pipe or device could wait, or do harm. */
+/* Opens a mapped file if it is a regular one: opening a pipe or device could block, or do harm. */
 int maps_open(const char *path, uint64_t device, uint64_t inode);
 
 uint64_t maps_device(dev_t device);
@@ -24,5 +24,5 @@ uint64_t maps_device(dev_t device);
 /* Returns a number that changes when the process maps other code; 0: unknown. */
 uint64_t maps_state(int32_t pid);
 
-/* Like maps_state(), but only processes that were forked from each other have the same number. */
+/* Like maps_state(), but two processes have one number only if one was forked from the other. */
 uint64_t maps_image(int32_t pid);

@@ -20,20 +20,20 @@
 #define SYMBOLS_AT_ONCE 2048
 #define SYMBOL_BYTES	120
 #define KNOWN_COUNT	512
-#define KEPT_COUNT	32 /* number of lists in the cache: those used last */
+#define KEPT_COUNT	32 /* number of lists in the cache; those used last are kept */
 #define LIST_NS		UINT64_C(15000000000)
 
 /* .eh_frame_hdr is read only with these encodings, which every linker uses. */
-#define EH_FRAME_POINTER 0x1b /* encoding of .eh_frame: relative to the field, 4 bytes */
-#define EH_COUNT	 0x03 /* encoding of the table's length: a number of 4 bytes */
-#define EH_TABLE	 0x3b /* encoding of the table: relative to the header, 4 bytes */
+#define EH_FRAME_POINTER 0x1b /* encoding of .eh_frame's address: 4 bytes, from the field on */
+#define EH_COUNT	 0x03 /* encoding of the table's length: 4 bytes */
+#define EH_TABLE	 0x3b /* encoding of the table: 4 bytes each, relative to the header */
 
 struct mapping {
 	uint64_t begin, end, offset;
 	uint64_t device, inode;
 	uint64_t file;
 	bool is_code;
-	char *path; /* the previous mapping's string, if that is of the same file */
+	char *path; /* if the previous mapping is of the same file, the same string */
 };
 
 struct modules {
@@ -180,7 +180,7 @@ static const struct mapping *find(struct modules *modules, uint64_t address)
 	if (modules->last && address - modules->last->begin <
 				     modules->last->end - modules->last->begin)
 		return modules->last;
-	/* Unwinding a stack searches thousands of times, so the search is binary. */
+	/* The search is binary, since unwinding one stack needs thousands. */
 	at = ARRAY_PLACE(modules->count, i, modules->mappings[i].end <= address);
 	if (at == modules->count || modules->mappings[at].begin > address)
 		return NULL;
@@ -203,7 +203,7 @@ bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t 
 	       read_file(mapping, address - mapping->begin + mapping->offset, bytes, size);
 }
 
-/* Returns the number of headers. *ret_bias: address in memory minus linked address. */
+/* Returns the number of headers. *ret_bias: address in the process minus address in the file. */
 static size_t read_headers(const struct mapping *mapping, Elf64_Phdr headers[HEADER_MAX],
 			   uint64_t *ret_bias)
 {
@@ -327,7 +327,7 @@ static bool find_symbol(const struct mapping *mapping, uint64_t value,
 	return false;
 }
 
-/* Names found so far, kept because slow calls repeat and reading a symbol table takes long. */
+/* Cache of names: slow calls repeat, and to read a symbol table takes long. */
 static struct known {
 	uint64_t file, value;
 	char symbol[SYMBOL_BYTES];

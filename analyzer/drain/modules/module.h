@@ -2,7 +2,7 @@
 /*
  * module.h - reads bytes, unwind tables and symbols from the files that a process has mapped.
  *
- * pread() needs no right to trace, and fails where a truncated file's mapping would raise SIGBUS.
+ * It uses pread(): that needs no right to trace, and fails where a mapping would raise SIGBUS.
  */
 #pragma once
 
@@ -17,25 +17,25 @@ struct modules;
 struct modules *modules_open(int32_t pid);
 void modules_close(struct modules *modules);
 
-/* Returns a process's cached list, or NULL. Forked processes share a list until they load code. */
+/* Returns a process's cached list, or NULL. A forked child shares the list until it loads code. */
 struct modules *modules_of(int32_t pid);
 
-/* Lists the mappings again, at first every 15 s, then more rarely. Returns false if not allowed. */
+/* Lists the mappings again if due: after 15 s at first, then more rarely. False: not allowed. */
 bool modules_update(struct modules *modules, uint64_t now_ns);
 
 bool modules_get(const struct modules *modules, size_t number, struct maps_line *ret);
 
-/* Returns a number that is different for each list of mappings, of any process. */
+/* Returns a number that differs between all lists of mappings, of any process. */
 uint64_t modules_generation(const struct modules *modules);
 
-/* Reads what a mapped file has at `address` of the process. */
+/* Reads the bytes at `address` of the process from the mapped file. */
 bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t size);
 
-/* The .eh_frame_hdr of a module; all members are addresses in the process. */
+/* The .eh_frame_hdr of a module, with addresses in the process. */
 struct module_table {
 	uint64_t begin, end;
-	uint64_t header;  /* address to which the table's offsets are relative */
-	uint64_t entries; /* address of the table, pairs of 32-bit offsets */
+	uint64_t header;  /* the table's offsets count from this address */
+	uint64_t entries; /* address of the table, which has pairs of 32-bit offsets */
 	uint64_t entry_count;
 };
 

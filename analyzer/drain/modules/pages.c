@@ -16,7 +16,7 @@ static struct page {
 	uint8_t bytes[PAGE_BYTES];
 } pages[1 << PAGE_BITS];
 
-/* fd -1: the file cannot be opened */
+/* the file opened last; fd -1: it could not be opened */
 static struct {
 	bool known;
 	uint64_t device, inode;

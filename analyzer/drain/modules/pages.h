@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pages.h - reads words at scattered places of files through a small page cache. */
+/* pages.h - reads words that are scattered over a file, through a small cache of pages. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file at the same path with another device or inode is not read. */
+/* If the file at `path` has another device or inode, nothing is read. */
 struct pages_file {
 	const char *path;
 	uint64_t device, inode;

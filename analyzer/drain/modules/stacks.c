@@ -16,7 +16,7 @@
 #define FRAME_MAX 16
 #define STEP_MAX  64
 
-/* libunwind exports its search of the sorted table .eh_frame_hdr, but no header declares it. */
+/* libunwind exports this search of a sorted .eh_frame_hdr, but declares it in no header. */
 #define search_table UNW_OBJ(dwarf_search_unwind_table)
 extern int search_table(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *info,
 			unw_proc_info_t *proc, int need_unwind_info, void *context);
@@ -104,7 +104,7 @@ static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size
 	return -UNW_ENOINFO;
 }
 
-/* Returns true for a frame of the interpreter. Of several in a row, only the first is written. */
+/* Returns true for a frame of the interpreter. Of frames in a row, only the first is written. */
 static bool is_interpreter(const char *line)
 {
 	const char *leaf = strchr(line, ' ');
@@ -126,7 +126,7 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 
 		if (unw_get_reg(cursor, UNW_REG_IP, &ip) < 0 || !ip)
 			break;
-		/* A return address may be where the next function begins: use the byte before. */
+		/* A return address may begin the next function, so the byte before it is used. */
 		if (!module_name(walk->modules, i ? ip - 1 : ip, line, sizeof(line)))
 			break;
 		if (!strstr(line, " libdlprof.so") && !(interpreted && is_interpreter(line))) {
@@ -146,7 +146,7 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 	return count;
 }
 
-/* Returns libunwind's address space. Its cache is kept until another list of modules is used. */
+/* Returns libunwind's address space. Its cache is emptied when another list of modules is used. */
 static unw_addr_space_t space_of(const struct modules *modules)
 {
 	static unw_accessors_t accessors = {
@@ -207,7 +207,7 @@ static int unwind_text(struct modules *modules, const struct dlprof_stack *stack
 
 #endif
 
-/* a stack is dropped if its record was not found in this many attempts */
+/* a stack is dropped after so many attempts without the row of its operation */
 #define PATIENCE 3
 
 static int take(struct writer *writer, struct segment *segment, size_t place,

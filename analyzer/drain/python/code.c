@@ -10,7 +10,7 @@
 #define COUNT_MAX 1024
 #define BYTES_MAX ((size_t)1 << 20)
 
-/* Longer names and paths are cut. A code object with a longer line table gets no lines. */
+/* Longer names and paths are cut. If its line table is longer, a code object has no lines. */
 #define CHARS_MAX 1024
 #define TABLE_MAX (1 << 17)
 
@@ -19,7 +19,7 @@
 #define STATE_COMPACT     (1u << 5)
 #define STATE_ASCII       (1u << 6)
 
-/* Members of a code object that show whether the object still is the same one. */
+/* Members of a code object. If one has changed, the address belongs to another object now. */
 struct head {
 	uint64_t size, file, name, lines;
 	int32_t first_line;
@@ -58,7 +58,7 @@ static bool are_same(const struct head *one, const struct head *other)
 	       one->lines == other->lines && one->first_line == other->first_line;
 }
 
-/* A str that is not ASCII has a longer header, with length and address of its UTF-8. */
+/* A str that is not ASCII has a longer header, which ends with its UTF-8's length and address. */
 static size_t long_head(const struct layout *layout)
 {
 	return layout->at[TEXT_ASCII] + (layout->minor < 12 ? 24 : 16);
@@ -95,13 +95,13 @@ static uint32_t char_at(const struct text *text, size_t i)
 	}
 }
 
-/* Writes UTF-8, up to four bytes a character, and a 0. Returns the end, after the 0. */
+/* Writes UTF-8 (up to four bytes a character) and a 0. Returns the end, after the 0. */
 static char *put_text(char *to, const struct text *text)
 {
 	for (size_t i = 0; i < text->count; i++) {
 		uint32_t c = char_at(text, i);
 
-		/* Half a surrogate pair stands for a byte of invalid UTF-8. */
+		/* A byte that is not valid UTF-8 became half of a surrogate pair. */
 		if (!c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
 			c = 0xfffd;
 		if (c >= 0x10000)
@@ -145,7 +145,7 @@ static struct code_entry *make(const struct head *head, const struct text *name,
 	return entry;
 }
 
-/* Reads a code object in two system calls: headers of its parts; the parts and itself once more. */
+/* Reads a code object in two system calls: its parts' headers; then the parts, and itself again. */
 static struct code_entry *fill(const struct memory *memory, const struct layout *layout,
 			       uint64_t address, const struct head *head)
 {
@@ -214,7 +214,7 @@ void code_next_turn(struct code_cache *cache)
 		      cache->turn);
 }
 
-/* Returns true if `type` is the type of code objects, known by its name the first time. */
+/* Returns true if `type` is CPython's type of code objects, found by its name the first time. */
 static bool learn_type(struct code_cache *cache, const struct memory *memory, uint64_t type)
 {
 	char name[sizeof("code")];
@@ -247,7 +247,7 @@ const struct code *code_get(struct code_cache *cache, const struct memory *memor
 			entry->turn = cache->turn;
 			return &entry->code;
 		}
-		/* This turn's stacks may point to the entry, so it is freed in the next turn. */
+		/* Stacks of this turn may point to the entry, so it stays until the next turn. */
 		cache->reused++;
 		entry->address = 0;
 	}
@@ -270,7 +270,7 @@ int32_t code_line(const struct code *code, const struct layout *layout, int64_t 
 	const struct lines lines = {layout->minor, code->first_line, entry->table,
 				    entry->table_size};
 
-	/* The size in a code object's head counts instructions, which have two bytes. */
+	/* A code object's size counts instructions, and each has two bytes. */
 	if (layout->at[CODE_START] != LAYOUT_NONE &&
 	    (offset < -2 || (offset > 0 && (uint64_t)offset / 2 >= entry->head.size)))
 		return 0;

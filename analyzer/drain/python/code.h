@@ -2,8 +2,8 @@
 /*
  * code.h - caches the code objects on a process's stacks: names, files and line tables.
  *
- * CPython reuses addresses, so an entry is used only while its code object's size and pointers are
- * unchanged. A known code object costs no system call, a new one two calls.
+ * CPython reuses addresses. So an entry counts only while the size and pointers of its code object
+ * are unchanged. A cached code object costs no system call, a new one two.
  */
 #pragma once
 
@@ -12,27 +12,27 @@
 #include "drain/python/layout.h"
 
 struct code {
-	const char *name; /* since 3.11 with the class: "Loader.fetch" */
-	const char *file; /* like `name` in UTF-8, cut if very long */
+	const char *name; /* since 3.11 with the name of the class: "Loader.fetch" */
+	const char *file; /* in UTF-8 like `name`, and cut if very long */
 	int32_t first_line;
 };
 
 struct code_cache {
 	struct code_entry *buckets[256];
-	size_t count, bytes; /* all entries, and their bytes */
-	uint64_t turn;       /* number of the current sample; its entries are not freed */
+	size_t count, bytes; /* number of entries, and their size */
+	uint64_t turn;       /* number of the current sample, whose entries must not be freed */
 	uint64_t type;       /* address of CPython's type of code objects; 0: unknown */
 	size_t hand;
-	uint64_t missed; /* how often a code object was not in the cache, and was read */
-	uint64_t reused; /* how often a cached address had become another code object's */
+	uint64_t missed; /* how often a code object was not in the cache */
+	uint64_t reused; /* how often a cached address had another code object */
 };
 
 void code_done(struct code_cache *cache);
 
-/* Begins the next turn. Results of code_get() from earlier turns may be freed from now on. */
+/* Begins the next turn, and may free results that code_get() returned in earlier turns. */
 void code_next_turn(struct code_cache *cache);
 
-/* Returns the code object at `address`, whose `head` was just read; NULL: there is none. */
+/* Returns the code object at `address`; NULL: there is none. `head`: its first bytes, just read. */
 const struct code *code_get(struct code_cache *cache, const struct memory *memory,
 			    const struct layout *layout, uint64_t address, const uint8_t *head);
 

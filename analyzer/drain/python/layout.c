@@ -5,7 +5,7 @@
 
 #define NONE LAYOUT_NONE
 
-/* From 3.13 on _PyRuntime begins with struct _Py_DebugOffsets, made for readers like this. */
+/* Since 3.13 _PyRuntime begins with struct _Py_DebugOffsets, made for readers like this one. */
 #define DEBUG_MINOR 13
 
 #define DEBUG_COOKIE        "xdebugpy"
@@ -13,7 +13,7 @@
 #define DEBUG_FREE_THREADED 2
 #define DEBUG_WORDS         93
 
-/* larger offsets are not believed, as an interpreter's state has some 100,000 bytes */
+/* larger offsets are not believed: the state of an interpreter has some 100,000 bytes */
 #define OFFSET_MAX (1 << 20)
 
 #define MINOR_FIRST 8
@@ -25,7 +25,7 @@ static const uint32_t offsets[LAYOUT_COUNT][MINOR_COUNT] = {
 #undef OFFSET
 };
 
-/* Returns the end of the last one of several 8-byte fields in one struct. */
+/* Returns the highest end of 8-byte fields `first` to `last` of one struct. */
 static uint32_t end_of(const struct layout *layout, enum layout_offset first,
 		       enum layout_offset last)
 {
@@ -46,7 +46,7 @@ static enum reason read_debug_offsets(const struct memory *memory, uint64_t runt
 
 	if (r < 0)
 		return reason_of(r);
-	/* A second copy of libpython that is not in use has no cookie. */
+	/* A second copy of libpython that the process does not use has no cookie. */
 	if (memcmp(words, DEBUG_COOKIE, 8) != 0)
 		return REASON_NOT_READY;
 	if (words[DEBUG_FREE_THREADED])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout.h - offsets, in bytes, of the fields from which stacks are read in CPython's memory. */
+/* layout.h - offsets in bytes of the fields of CPython's memory that make up a stack. */
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@
 /* offset of a field that this version lacks */
 #define LAYOUT_NONE UINT32_MAX
 
-/* A version with larger structs is refused. */
+/* A version whose structs are larger than these buffers is refused. */
 #define LAYOUT_THREAD_BYTES 256
 #define LAYOUT_FRAME_BYTES  128
 #define LAYOUT_CODE_BYTES   192
@@ -31,7 +31,7 @@ struct layout {
 
 enum {
 	OBJECT_TYPE = 8,
-	OBJECT_SIZE = 16, /* in objects of variable size */
+	OBJECT_SIZE = 16, /* in objects of variable size only */
 	TYPE_NAME = 24,
 	TEXT_LENGTH = 16,
 	TEXT_STATE = 32,

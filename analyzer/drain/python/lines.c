@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/python/lines.h"
 
-/* 3.10: instructions with this line step have no line */
+/* in 3.10, a line step of -128 means that the instructions have no line */
 #define NO_LINE_10 -128
 
-/* Kinds of entries that change the line, since 3.11; all other kinds do not. */
+/* Since 3.11: the kinds of entries that change the line. Entries of other kinds do not. */
 enum { ONE_LINE_0 = 10, ONE_LINE_2 = 12, NO_COLUMNS = 13, LONG = 14, NO_LINE = 15 };
 
 static int32_t checked(int64_t line)
@@ -12,7 +12,7 @@ static int32_t checked(int64_t line)
 	return line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
 }
 
-/* CPython 3.8 and 3.9: the table has pairs of steps: instruction bytes, then lines. */
+/* CPython 3.8 and 3.9: the table has pairs of steps, in bytes of instructions and in lines. */
 static int32_t find_8(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, at = 0;
@@ -26,7 +26,7 @@ static int32_t find_8(const struct lines *lines, int64_t offset)
 	return checked(line);
 }
 
-/* CPython 3.10: pairs of a range's length in instruction bytes and its step in lines. */
+/* CPython 3.10: the table has pairs of a range's length in bytes and a step in lines. */
 static int32_t find_10(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;
@@ -42,7 +42,7 @@ static int32_t find_10(const struct lines *lines, int64_t offset)
 	return 0;
 }
 
-/* Reads a number: six bits per byte, the lowest first. Its lowest bit is the sign. */
+/* Reads a number: six bits of it in each byte, the lowest first. Its lowest bit is the sign. */
 static int32_t take_signed(const struct lines *lines, size_t *at)
 {
 	uint32_t value = 0;
@@ -57,7 +57,7 @@ static int32_t take_signed(const struct lines *lines, size_t *at)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* CPython from 3.11 on: entries of several bytes, of which only the first has the highest bit. */
+/* Since CPython 3.11: an entry has several bytes, and only its first has the highest bit set. */
 static int32_t find_11(const struct lines *lines, int64_t offset)
 {
 	int64_t line = lines->first, end = 0;
@@ -82,7 +82,7 @@ static int32_t find_11(const struct lines *lines, int64_t offset)
 
 int32_t lines_at(const struct lines *lines, int64_t offset)
 {
-	/* A frame that has not begun counts as at its first instruction. */
+	/* A frame that has not begun counts as being at its first instruction. */
 	if (offset < 0)
 		offset = 0;
 	if (lines->minor < 10)

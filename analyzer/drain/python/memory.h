@@ -2,7 +2,7 @@
 /*
  * memory.h - reads the memory of another, running process, which is not trusted.
  *
- * Its addresses are only passed to the system call, which refuses unmapped addresses.
+ * Addresses found there are only given to the system call, which refuses those that are not mapped.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #define MEMORY_PIECES 264
 
 struct memory {
-	/* process_vm_readv(), but returns -errno; tests replace it */
+	/* process_vm_readv() that returns -errno; tests replace this function */
 	ssize_t (*read)(const struct memory *memory, const struct iovec *to,
 			const struct iovec *from, size_t count);
 	int32_t pid;
@@ -29,12 +29,12 @@ void memory_open(struct memory *memory, int32_t pid);
 
 void memory_add(struct memory_list *list, uint64_t address, void *bytes, size_t size);
 
-/* Returns how many pieces from the first on were read whole; -errno: that is not allowed. */
+/* Returns how many of the pieces, from the first on, were read whole; -errno: not allowed. */
 int memory_read_list(const struct memory *memory, const struct memory_list *list);
 
 int memory_read(const struct memory *memory, uint64_t address, void *bytes, size_t size);
 
-/* Returns the number at `offset`, which may have any alignment. */
+/* Returns the 8-byte number at `offset`, which need not be aligned. */
 static inline uint64_t memory_word(const void *bytes, size_t offset)
 {
 	uint64_t word;

@@ -12,26 +12,26 @@
 #include "drain/segments/alive.h"
 
 /*
- * Before 3.11 CPython does not store gettid(). glibc has it at this offset from pthread_self() on
- * x86-64, since 2.4. The offset is trusted if it is right for the main thread.
+ * CPython before 3.11 does not store gettid(). In glibc since 2.4, on x86-64, the tid is so many
+ * bytes after pthread_self(). The offset is used if it gives the right tid for the main thread.
  */
 #define PTHREAD_TID 720
 
 /*
- * The conditions and mutexes of the GIL end so many bytes after the pointer to its holder, in every
+ * The GIL's conditions and mutexes end so many bytes after the pointer to its last holder, in any
  * version: sizeof(struct _gil_runtime_state) - offsetof(struct _gil_runtime_state, last_holder).
  */
 #define GIL_BYTES 200
 
-/* number of attempts to list the threads, as a thread may begin or end meanwhile */
+/* number of attempts to list the threads: they may begin or end meanwhile */
 #define TRIES_MAX 4
 
-/* after this many samples without a readable stack, the process is no known CPython */
+/* after so many samples without a readable stack, the process counts as no known CPython */
 #define FAILED_MAX 100
 
 struct thread {
 	uint64_t address;
-	uint64_t id; /* before 3.11: pthread_self() for which `tid` was read */
+	uint64_t id; /* before 3.11: the pthread_self() for which `tid` was read */
 	uint32_t tid;
 	uint8_t state[LAYOUT_THREAD_BYTES];
 };
@@ -39,22 +39,22 @@ struct thread {
 struct python {
 	struct memory memory;
 	struct runtime runtime;
-	int pidfd; /* -1: none, because of an old kernel or in tests (see is_gone()) */
+	int pidfd; /* -1: there is none, on an old kernel or in tests */
 	uint64_t start_ticks;
 	uint64_t interpreter, gil;
 	struct thread threads[PYTHON_THREADS];
 	size_t thread_count;
-	bool has_tids; /* before 3.11: PTHREAD_TID is right */
+	bool has_tids; /* before 3.11: PTHREAD_TID gave the right tid */
 	struct code_cache codes;
 	struct python_counts counts;
 	uint64_t failed_in_a_row;
 };
 
-/* The state of interpreter, GIL and threads at one moment, as one system call reads all of it. */
+/* The state of interpreter, GIL and threads at one moment, since one system call reads it all. */
 struct heads {
 	uint64_t interpreter, newest, gil, holder;
 	int32_t locked;
-	size_t count; /* known threads that are still linked, from the newest on */
+	size_t count; /* number of known threads, from the newest on, that are still linked */
 };
 
 static uint64_t number(const struct python *python, enum layout_offset offset)
@@ -84,7 +84,7 @@ static int find_interpreter(struct python *python, uint64_t *ret_newest)
 			   8);
 }
 
-/* Finds tids before 3.11. A new thread is listed before it has its id: then the tid is unknown. */
+/* Finds the tids before 3.11. While a new thread has no id yet, its tid is unknown. */
 static void find_tids(struct python *python)
 {
 	const struct thread *oldest = &python->threads[python->thread_count - 1];
@@ -124,7 +124,7 @@ static enum reason find_threads(struct python *python)
 	return REASON_OBSERVED;
 }
 
-/* Reads *ret. Returns false if threads came or went. The first ret->count are still linked. */
+/* Reads *ret. Returns false if threads came or went: then ret->count threads are still linked. */
 static bool read_heads(struct python *python, struct heads *ret)
 {
 	static struct memory_list list;
@@ -166,7 +166,7 @@ static enum reason take_heads(struct python *python, struct heads *ret)
 			return reason;
 		reason = find_threads(python);
 	}
-	/* If threads begin and end faster than they can be listed, the last list is used. */
+	/* If threads come and go faster than they are listed, the last list is used. */
 	ret->count = python->thread_count;
 	return reason;
 }
@@ -182,7 +182,7 @@ static uint32_t tid_of(const struct python *python, size_t i, size_t count)
 	return i + 1 == count ? (uint32_t)python->memory.pid : 0;
 }
 
-/* Before 3.12 a new thread at first has its maker's ids; returns false for such a thread. */
+/* Before 3.12 a new thread starts with the ids of its maker. Returns false for such a thread. */
 static bool is_begun(const struct python_sample *sample, size_t i)
 {
 	for (size_t k = i + 1; k < sample->count; k++)
@@ -244,7 +244,7 @@ static bool is_gone(const struct python *python)
 	return python->start_ticks && alive_start_ticks(python->memory.pid) != python->start_ticks;
 }
 
-/* Returns false after FAILED_MAX consecutive samples with only torn, empty stacks. */
+/* Returns false after FAILED_MAX samples in a row in which all stacks were torn and empty. */
 static bool count_failures(struct python *python, const struct python_sample *sample)
 {
 	size_t empty = 0;
@@ -279,7 +279,7 @@ enum reason python_sample(struct python *python, const uint32_t *tids, size_t co
 		if (!count_failures(python, ret))
 			reason = REASON_STRANGE;
 	}
-	/* If the process still lives now, all that was read above was memory of this process. */
+	/* If the process still lives, all that was read above is its memory. */
 	if (is_gone(python))
 		reason = REASON_GONE;
 	if (reason != REASON_OBSERVED) {
@@ -289,7 +289,7 @@ enum reason python_sample(struct python *python, const uint32_t *tids, size_t co
 	return reason;
 }
 
-/* The file has "running", or the number of the system call and its arguments in hexadecimal. */
+/* /proc/PID/task/TID/syscall has "running", or a call's number and arguments in hexadecimal. */
 bool python_awaits_gil(const struct python *python, uint32_t tid)
 {
 	const uint64_t begin = python->gil + number(python, GIL_HOLDER);

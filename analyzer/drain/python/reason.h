@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reason.h - why the lines of a process are not observed: a name and a text for each reason. */
+/* reason.h - why a process's lines of code are not observed: a name and a text for each reason. */
 #pragma once
 
-/* X(identifier, what follows "lines of code are not observed: ") */
+/* X(identifier, text after "lines of code are not observed: ") */
 #define REASONS(X)                                                                                 \
 	X(OBSERVED, "they are observed")                                                           \
 	X(GONE, "the process has ended")                                                           \
@@ -25,7 +25,7 @@ enum reason {
 	REASON_COUNT
 };
 
-/* Returns the words that follow "lines of code are not observed: ". */
+/* Returns the text that follows "lines of code are not observed: ". */
 const char *reason_text(enum reason reason);
 
 enum reason reason_of(int error);

@@ -11,15 +11,15 @@
 #include "drain/modules/maps.h"
 
 /*
- * Beginnings of the names of files that may contain the interpreter. /proc/PID/exe is not asked,
- * since it may be the dynamic loader.
+ * Files whose names begin so may contain the interpreter. /proc/PID/exe is no help: it may be the
+ * dynamic loader.
  */
 static const char *const names[] = {"libpython", "python"};
 
 /* PY_VERSION_HEX of a final release. */
 #define FINAL(minor) (UINT32_C(0x030000f0) | (uint32_t)(minor) << 16)
 
-/* Versions that lack Py_Version: the first row whose function is exported tells the version. */
+/* Old versions lack Py_Version: the first row whose function is exported tells the version. */
 static const struct {
 	uint32_t version;
 	const char *function;
@@ -84,7 +84,7 @@ static enum reason look_at(const struct search *search, const struct elf *elf,
 			     &search->found->layout);
 	if (reason != REASON_OBSERVED)
 		return reason;
-	/* A process may have loaded a second libpython that it does not use. */
+	/* If there is no interpreter, this is a second libpython that the process does not use. */
 	reason = reason_of(memory_read(search->memory, runtime_interpreter(search->found),
 				       &interpreter, sizeof(interpreter)));
 	return reason == REASON_OBSERVED && !interpreter ? REASON_NOT_READY : reason;
@@ -107,7 +107,7 @@ static int open_other(int32_t pid, const struct maps_line *line)
 	fd = maps_open(path, line->device, line->inode);
 	if (fd >= 0)
 		return fd;
-	/* A deleted file is opened through its mapping, which only root may do. */
+	/* A deleted file is opened through its mapping, for which one must be root. */
 	snprintf(path, sizeof(path), "/proc/%" PRId32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 line->begin, line->end);
 	return maps_open(path, line->device, line->inode);
@@ -145,7 +145,7 @@ static int look(void *context, const struct maps_line *line)
 	}
 	if (fd >= 0)
 		close(fd);
-	/* If an executable has no interpreter, it may be in a library, so the search goes on. */
+	/* An executable without an interpreter may have it in a library, so the search goes on. */
 	if (reason != REASON_NO_PYTHON)
 		search->reason = reason;
 	return reason == REASON_OBSERVED;

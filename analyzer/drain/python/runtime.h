@@ -11,5 +11,5 @@ struct runtime {
 
 uint64_t runtime_interpreter(const struct runtime *runtime);
 
-/* Takes a millisecond. Also finds a file that was deleted or replaced, or is in another root. */
+/* Takes about 1 ms. Also finds files that were deleted or replaced, or are in another root. */
 enum reason runtime_find(const struct memory *memory, struct runtime *ret);

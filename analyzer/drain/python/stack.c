@@ -3,17 +3,17 @@
 
 #define PAGE_BYTES 4096
 
-/* most frames to walk; C functions that called Python have frames between Python's */
+/* most frames to walk: between Python's frames are some of C functions that called Python */
 #define STEPS_MAX (2 * STACK_FRAMES)
 
-/* number of attempts to read a stack if no frame can be read */
+/* number of attempts to read a stack of which no frame can be read */
 #define TRIES_MAX 3
 
-/* Kinds of frames since 3.12: from OWNER_ENTRY on those of C code; OWNER_LAST is the last kind. */
+/* Kinds of frames since 3.12. Those from OWNER_ENTRY to OWNER_LAST, the last one, are C code's. */
 #define OWNER_ENTRY 3
 #define OWNER_LAST  4
 
-/* Since 3.14 the lowest bits of a reference tell how it is counted. */
+/* Since 3.14 the lowest bits of a reference say how the object is counted. */
 #define REFERENCE_TAGS UINT64_C(3)
 
 /* Memory from the start of a frame's page to the frame's end. Outer frames have lower addresses. */
@@ -25,7 +25,7 @@ struct window {
 struct walk {
 	const struct memory *memory;
 	const struct layout *layout;
-	uint64_t source, /* address of the thread state's pointer to its frame or CFRAME */
+	uint64_t source, /* address of the thread state's pointer to its frame, or to its CFRAME */
 		word;    /* that pointer, as last read */
 	struct memory_list list;
 	struct window window;
@@ -58,7 +58,7 @@ static bool read_window(struct walk *walk, uint64_t frame)
 	return memory_read_list(walk->memory, &walk->list) == 1;
 }
 
-/* Reads in one call the pointer at `where` and, in case it is still `frame`, that frame's page. */
+/* Reads in one call the pointer at `where` and the page of `frame`, which it probably points to. */
 static uint64_t read_top(struct walk *walk, uint64_t where, uint64_t frame, struct stack *stack)
 {
 	struct memory_list *list = &walk->list;
@@ -88,7 +88,7 @@ static int64_t take_offset(const struct layout *layout, const uint8_t *frame, ui
 	return (int64_t)memory_int(frame, at) * (layout->minor < 10 ? 1 : 2);
 }
 
-/* Walks from `frame` outwards. Returns false if an address is unreadable or not that of a frame. */
+/* Walks from `frame` outwards. Returns false if an address cannot be read, or is not a frame's. */
 static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 {
 	const uint32_t *at = walk->layout->at;
@@ -109,7 +109,7 @@ static bool walk_frames(struct walk *walk, uint64_t frame, struct stack *stack)
 		frame = memory_word(bytes, at[FRAME_BACK]);
 		if (owner > OWNER_LAST)
 			return false;
-		/* Since 3.14 a frame that has returned lacks a code object, but has its caller. */
+		/* Since 3.14 a frame that has returned has its caller, but no code object. */
 		stack->is_torn |= owner < OWNER_ENTRY && !code;
 		if (owner >= OWNER_ENTRY || !code)
 			continue;
@@ -140,7 +140,7 @@ static void name_frames(struct walk *walk, struct code_cache *codes, struct stac
 	stack->is_torn |= stack->depth < walk->count;
 }
 
-/* Returns false if the thread's CFRAME has changed, so frames may be wrong. */
+/* Returns false if the thread's CFRAME changed during the read: then frames may be wrong. */
 static bool read_once(struct walk *walk, struct code_cache *codes, struct stack *ret)
 {
 	const uint32_t holder = walk->layout->at[CFRAME_FRAME];
@@ -156,7 +156,7 @@ static bool read_once(struct walk *walk, struct code_cache *codes, struct stack 
 	if (ret->is_torn || !frame)
 		return true;
 	frame = read_top(walk, where, frame, ret);
-	/* The current frame may have moved to another page. */
+	/* If the current frame is on another page now, that page is read. */
 	if (frame && !has_frame(walk, frame))
 		frame = read_top(walk, where, frame, ret);
 	walk->count = 0;
@@ -177,7 +177,7 @@ void stack_read(const struct memory *memory, const struct layout *layout, struct
 	walk.word = memory_word(state, layout->at[THREAD_FRAME]);
 	ret->depth = 0;
 	ret->is_cut = false;
-	/* If a frame was just left and freed, the next attempt finds its caller. */
+	/* If the frame was just left and freed, another attempt finds its caller. */
 	for (int tries = 0; walk.word && tries < TRIES_MAX; tries++) {
 		is_same = read_once(&walk, codes, ret);
 		is_torn |= ret->is_torn || !is_same;

@@ -2,8 +2,8 @@
 /*
  * stack.h - reads the Python frames of one running thread.
  *
- * A stack that changed during the read is only marked as torn, as dropping it would favour slow
- * code.
+ * A stack that changed during the read is marked as torn, but kept: fast code changes more often,
+ * so without torn stacks slow code would get too large a share.
  */
 #pragma once
 
@@ -20,10 +20,10 @@ struct stack {
 	struct stack_frame frames[STACK_FRAMES]; /* innermost first */
 	size_t depth;
 	bool is_cut; /* outer frames are missing, because there were too many */
-	/* the stack changed during the read, or frames may be missing */
+	/* the stack changed during the read, so frames may be missing */
 	bool is_torn;
 };
 
-/* Reads a stack. `state` has the first bytes, just read, of the thread state at `address`. */
+/* Reads a stack. `state`: the first bytes of the thread state at `address`, just read. */
 void stack_read(const struct memory *memory, const struct layout *layout, struct code_cache *codes,
 		uint64_t address, const uint8_t *state, struct stack *ret);

@@ -38,7 +38,7 @@ static uint64_t linked_number(const char *link)
 	return strtoull(target + strcspn(target, "0123456789"), NULL, 10);
 }
 
-/* The first PID namespace has the same number on all machines, so host names count, too. */
+/* The first PID namespace has the same number on all machines, so host names are compared, too. */
 static bool is_here(const struct dlprof_header *header)
 {
 	uint64_t space = linked_number("/proc/self/ns/pid");
@@ -63,7 +63,7 @@ void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd
 	if (!alive->is_found)
 		return;
 	alive->pidfd = (int)syscall(SYS_pidfd_open, alive->pid, 0);
-	/* If the process ended before pidfd_open(), the pidfd may be that of another process. */
+	/* If the process ended before pidfd_open(), the pidfd may belong to another process. */
 	if (!is_shown(alive))
 		alive_end(alive);
 }
@@ -76,7 +76,7 @@ void alive_end(struct alive *alive)
 	alive->is_found = false;
 }
 
-/* Returns 1 if the lock is held, 0 if not, or -1 if that cannot be known here. */
+/* Returns 1 if the process has its lock, 0 if not, or -1 if that cannot be known here. */
 static int has_lock(const struct alive *alive)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -117,9 +117,9 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 
 	if (alive->pidfd >= 0)
 		return poll(&waiting, 1, 0) == 0;
-	if (alive->is_found) /* the process is known by its pid; an old kernel has no pidfd */
+	if (alive->is_found) /* an old kernel has no pidfd: the pid must do */
 		return is_shown(alive);
-	/* Ask this first: the lock outlives the process while a reader has the process's memory. */
+	/* Ask this first: readers of an ended process's memory keep its lock alive. */
 	if (is_nobody(alive))
 		return false;
 	locked = has_lock(alive);
@@ -134,7 +134,7 @@ bool alive_is_other(const struct alive *alive)
 {
 	struct process_stat stat;
 
-	/* execve() releases the lock; so does an ending process, but it has no memory then. */
+	/* execve() and a process's end release the lock, but an ending process has no memory. */
 	return alive->is_found && has_lock(alive) == 0 &&
 	       process_stat_read(alive->proc_pid, &stat) &&
 	       stat.start_ticks == alive->start_ticks && stat.has_memory;
@@ -150,7 +150,7 @@ int32_t alive_number(const struct alive *alive)
 	return alive->is_found && is_shown(alive) ? alive->proc_pid : 0;
 }
 
-/* From linux/pidfd.h of Linux 6.15; older kernels do not return the exit code. */
+/* Copied from linux/pidfd.h of Linux 6.15. Older kernels do not return the exit code. */
 struct pidfd_info {
 	uint64_t mask, cgroup_id;
 	uint32_t ids[11];
@@ -173,12 +173,12 @@ int alive_exit_status(const struct alive *alive)
 	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
 	struct process_stat stat;
 
-	/* A zombie has a status. In another user's zombie it is always 0, and not believed. */
+	/* A zombie has a status. Another user's always reads as 0, which is not believed. */
 	if (alive->is_found && process_stat_read(alive->proc_pid, &stat) && stat.is_over &&
 	    stat.start_ticks == alive->start_ticks &&
 	    (stat.exit_status || is_of_user(alive->proc_pid)))
 		return stat.exit_status;
-	/* The parent has waited for the process, but its pidfd still has the exit code. */
+	/* After the parent has waited for the process, the pidfd still has the exit code. */
 	if (alive->pidfd >= 0 && ioctl(alive->pidfd, PIDFD_GET_INFO, &info) == 0 &&
 	    (info.mask & PIDFD_INFO_EXIT))
 		return info.exit_code;

@@ -18,13 +18,13 @@
 #include "drain/segments/trust.h"
 
 #define MS	 UINT64_C(1000000)
-#define SCAN_MS  3000 /* pause between listings if the folder does not change */
-#define FRESH_MS 3000 /* two changes so close may give a folder the same time */
+#define SCAN_MS  3000 /* pause between listings of a folder that does not change */
+#define FRESH_MS 3000 /* closer changes may leave the same time */
 
 struct left {
 	char name[64];
 	bool is_ours;
-	ino_t inode; /* file to be removed; 0: it stays */
+	ino_t inode; /* inode of a file to be removed; 0: the file stays */
 };
 
 static int open_parent(const char *path, const char **ret_name)
@@ -78,7 +78,7 @@ int folder_lock(struct folder *folder, const char *path)
 	if (flock(folder->fd, LOCK_EX | LOCK_NB) < 0)
 		r = -errno;
 	else if (!is_at_its_path(folder))
-		r = -ENOENT; /* another process had the lock, and removed the folder */
+		r = -ENOENT; /* another process held the lock before, and removed the folder */
 	if (r < 0)
 		folder_close(folder);
 	return r;
@@ -104,7 +104,7 @@ bool folder_is_changed(const struct folder *folder)
 	return fstat(folder->fd, &status) == 0 && is_newer(folder, &status);
 }
 
-/* Listing the folder in each round would be a third of the drain's work, so it is rarely due. */
+/* To list the folder in each round would be a third of the drain's work, so it is due rarely. */
 int folder_due(struct folder *folder)
 {
 	uint64_t now = now_ns();
@@ -214,7 +214,7 @@ int folder_leave(struct folder *folder, const char *name, bool is_ours)
 	return leave(folder, name, is_ours, 0);
 }
 
-/* Removes a file, unless its name belongs to another file by now. */
+/* Removes a file, unless its name means another file by now. */
 static int unlink_inode(const struct folder *folder, const char *name, ino_t inode)
 {
 	struct stat status;
@@ -282,7 +282,7 @@ bool folder_find_obstacle(struct folder *folder, char *why, size_t size)
 	return true;
 }
 
-/* Removes a dead process's unfinished segment. Returns -EAGAIN if a finished one has just come. */
+/* Removes an unfinished segment of a dead process. -EAGAIN: a finished segment has just come. */
 static int tidy(void *context, const char *name)
 {
 	const struct folder *folder = context;
@@ -369,7 +369,7 @@ int link_find(const char *database, char *path, size_t size)
 	if (lstat(link, &status) < 0)
 		return -errno;
 	if (!S_ISLNK(status.st_mode))
-		return -ENOENT; /* the user has another file of this name */
+		return -ENOENT; /* the user has another kind of file with this name */
 	if (!trust_is_own(&status))
 		return -EPERM;
 	length = readlink(link, path, size - 1);

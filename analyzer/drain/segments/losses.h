@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* losses.h - adds up what each process lost over all its segments, which come and go. */
+/* losses.h - adds up what each process lost in all its segments, also in removed ones. */
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ struct losses {
 	size_t count;
 };
 
-/* Adds a loss of a process. `what` is a constant. */
+/* Adds `more` losses of a process. `what` must be a constant string. */
 int losses_add(struct losses *losses, struct writer *writer, int32_t pid, const char *what,
 	       int64_t more);
 

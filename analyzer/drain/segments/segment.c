@@ -80,7 +80,7 @@ int segment_refresh(struct segment *segment)
 	if (!fresh)
 		return -ENOMEM;
 	r = read_at(segment->fd, fresh, sizeof(*fresh), 0);
-	/* A header that names another process now is damaged. */
+	/* If the header names another process now, it is damaged. */
 	if (r == 0 && fresh->pid == header->pid && fresh->start_ticks == header->start_ticks &&
 	    fresh->created_ns == header->created_ns && fresh->flags == header->flags) {
 		terminate(fresh);
@@ -106,7 +106,7 @@ int segment_open(int folder, const char *name, struct segment **ret_segment)
 	segment->fd = r = trust_open_file(folder, name, O_RDWR);
 	if (r < 0)
 		goto fail;
-	/* Most pages of the file are holes; reading ahead would fill memory with zeroes. */
+	/* Most pages of the file are holes. Reading ahead would fill memory with their zeroes. */
 	posix_fadvise(segment->fd, 0, 0, POSIX_FADV_RANDOM);
 	r = -ENOMEM;
 	segment->header = malloc(sizeof(struct dlprof_header));
@@ -162,14 +162,14 @@ bool segment_poll(struct segment *segment, bool is_root_gone)
 		return false;
 	}
 	segment->dead = true;
-	/* If the process had ended before this drain first looked, its end's time is unknown. */
+	/* If the process ended before this drain first looked, the time of its end is unknown. */
 	if (segment->lived)
 		segment->gone_ns = now_ns();
 	segment->exit_status = alive_exit_status(&segment->alive);
 	return true;
 }
 
-/* Reads records of a ring at offset `base`, which may wrap around. */
+/* Reads `count` records from a ring at offset `base`. They may wrap around its end. */
 static int read_around(struct segment *segment, off_t base, size_t capacity, uint64_t from,
 		       size_t count, struct dlprof_event *events)
 {
@@ -214,7 +214,7 @@ static int read_events(struct segment *segment, size_t index, size_t count,
 	return r;
 }
 
-/* Skips to the head of a damaged ring, one that claims more records than it can hold. */
+/* Skips to the head of a damaged ring: it claims more records than a ring can hold. */
 static void resynchronise(struct ring *ring)
 {
 	ring->lost_count++;
@@ -227,10 +227,10 @@ static int read_head(const struct segment *segment, size_t index, uint64_t *ret_
 		       slot_offset(index) + (off_t)offsetof(struct dlprof_slot, head));
 }
 
-/* Reads `head`, then `far_from` (the order is explained in dlprof/segment.h). */
+/* Reads `head` before `far_from`; dlprof/segment.h explains the order. */
 static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count)
 {
-	static struct dlprof_slot slot; /* only its first SLOT_HEADER_BYTES are read and used */
+	static struct dlprof_slot slot; /* only the first SLOT_HEADER_BYTES are read and used */
 	struct ring *ring = &segment->rings[index];
 	int r = read_at(segment->fd, &slot, SLOT_HEADER_BYTES, slot_offset(index));
 
@@ -256,7 +256,7 @@ static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count
 	return 0;
 }
 
-/* Reads the owners of all slots, since a slot that never had an owner need not be read. */
+/* Reads the owners of all slots: a slot that never had an owner need not be read. */
 static int read_owners(struct segment *segment)
 {
 	uint32_t tids[DLPROF_SLOT_COUNT];
@@ -273,7 +273,7 @@ static off_t owner_offset(size_t index)
 	return (off_t)(offsetof(struct dlprof_header, tids) + index * sizeof(uint32_t));
 }
 
-/* Reads the owner of a slot that was taken, and written to, after read_owners(). */
+/* Reads the owner of a slot that was taken after read_owners(), and has records already. */
 static int read_late_owner(struct segment *segment, size_t index)
 {
 	return read_at(segment->fd, &segment->rings[index].tid, sizeof(uint32_t),
@@ -383,8 +383,8 @@ int segment_publish(struct segment *segment, bool free_slots)
 				return r;
 			ring->published = ring->release;
 		}
-		/* Frees the slot only if the head, read again after the thread's end, shows that
-		 * all its records are released. */
+		/* The slot of an ended thread is freed only if the head, read again, shows that all
+		 * its records are released. */
 		if (free_slots && !segment->dead && ring->tid && ring->release == ring->head &&
 		    !alive_has_thread(&segment->alive, ring->tid)) {
 			uint64_t head;
@@ -421,7 +421,7 @@ void segment_tell(struct segment *segment, int error, const char *where)
 	header->store_error = positive;
 	memset(header->stored_at, 0, sizeof(header->stored_at));
 	strcpy(header->stored_at, where);
-	/* The path is written before the error, so that a process that sees the error finds it. */
+	/* The path is written first, so that a process which sees the error also finds the path. */
 	write_at(segment->fd, header->stored_at, sizeof(header->stored_at),
 		 (off_t)offsetof(struct dlprof_header, stored_at));
 	write_at(segment->fd, &positive, sizeof(positive),

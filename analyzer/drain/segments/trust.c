@@ -51,7 +51,7 @@ bool trust_is_own(const struct stat *status)
 	return status->st_uid == geteuid() || status->st_uid == 0;
 }
 
-/* Returns true for our folders. They may have a set-group-ID bit, which folders inherit. */
+/* Returns true for dlprof's folders. They may inherit a set-group-ID bit from their parent. */
 static bool is_folder(const struct stat *status)
 {
 	return S_ISDIR(status->st_mode) && trust_is_own(status) &&
@@ -59,8 +59,8 @@ static bool is_folder(const struct stat *status)
 }
 
 /*
- * Returns true if the file also has its unfinished name: its process gives a finished file a second
- * name by link(), and then removes the unfinished one.
+ * Returns true if the file still has its unfinished name, too. A process gives a finished file its
+ * second name by link(), and then removes the unfinished one.
  */
 static bool is_being_named(int folder, const char *name, const struct stat *status)
 {
@@ -77,7 +77,7 @@ static bool is_being_named(int folder, const char *name, const struct stat *stat
 	       other.st_dev == status->st_dev && other.st_ino == status->st_ino;
 }
 
-/* Accepts a file with one name. A second may be somebody else's, unless it is the unfinished. */
+/* Accepts a file with one name. A second one must be its unfinished name, else somebody made it. */
 static bool is_file(int folder, const char *name, const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && trust_is_own(status) &&
@@ -116,14 +116,14 @@ int trust_open_folder(int parent, const char *name)
 	return -EPERM;
 }
 
-/* Checks the file before opening it, as opening a device may have effects. */
+/* Checks the file before opening it: opening a device may have effects. */
 int trust_open_file(int folder, const char *name, int flags)
 {
 	struct stat before, status;
 	bool is_ours = false;
 	int fd;
 
-	/* The first check fails if the process removes the unfinished name meanwhile. */
+	/* If the process removes the unfinished name meanwhile, only the second look fits. */
 	for (int look = 0; !is_ours && look < 2; look++) {
 		if (fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) < 0)
 			return -errno;
@@ -141,7 +141,7 @@ int trust_open_file(int folder, const char *name, int flags)
 	return -EPERM;
 }
 
-/* Returns true if the segment begins with zero, or with the magic number, which is written last. */
+/* Returns true for an unfinished segment, with zero or the magic number, which is written last. */
 bool trust_is_unfinished(int folder, const char *name)
 {
 	int fd = is_unfinished_name(name) ? trust_open_file(folder, name, O_RDONLY) : -EPERM;
