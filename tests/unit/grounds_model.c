@@ -46,12 +46,17 @@ enum cause judge(const struct cause_input *input)
 	return diagnosis.cause;
 }
 
-bool is_advised(enum advice_id id)
+const struct advice *advised(enum advice_id id)
 {
 	for (size_t i = 0; i < diagnosis.advice.count; i++)
 		if (diagnosis.advice.steps[i].id == id)
-			return true;
-	return false;
+			return &diagnosis.advice.steps[i];
+	return NULL;
+}
+
+bool is_advised(enum advice_id id)
+{
+	return advised(id);
 }
 
 struct load_facts no_waits(void)

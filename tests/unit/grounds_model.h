@@ -22,6 +22,7 @@ enum cause judge(const struct cause_input *input);
 
 enum cause judge_facts(const struct load_facts *facts);
 bool is_advised(enum advice_id id);
+const struct advice *advised(enum advice_id id); /* NULL: not advised */
 
 /* Returns facts of loads that waited for nothing, and of which no more is known. */
 struct load_facts no_waits(void);

@@ -379,6 +379,43 @@ Test(remedies, threads_that_wait_for_each_other)
 	}
 }
 
+/* What a library computes for the longest function could be kept: its gain counts, too. */
+Test(remedies, half_the_cpu_or_less_reaches_to_loads_without_their_longest_function)
+{
+	struct line_share line = {.frame = 1,
+				  .inner = 2,
+				  .inner_share = 1,
+				  .share = 0.9,
+				  .error = 0.02,
+				  .of_function = 0.9,
+				  .function_error = 0.02,
+				  .is_own = true};
+	const struct lines lines = {.groups = {[LINE_LOADS] = {&line, 1, 900, 45e9}}};
+	struct load_times loads = TIMES;
+	struct load_facts facts = no_waits();
+	const struct cause_input input = {.loads = &loads, .facts = &facts, .lines = &lines};
+	struct model m = HEALTHY;
+
+	loads.cpu_ns = 0.97 * loads.load_ns;
+	m.workers = 2;
+	m.load = 100;
+	m.cpu_share = 0.97;
+	m.compute = 5;
+	m.cores = 2;
+	for (int is_most = 0; is_most < 2; is_most++) {
+		const struct advice *half;
+
+		line.of_function = is_most ? 0.9 : 0.45;
+		model_run(&m);
+		judge(&input);
+		half = advised(ADVICE_REDUCE_CPU_PER_BATCH);
+		cr_assert_not_null(half);
+		cr_expect_eq(half->is_open, is_most);
+		cr_expect_float_eq(half->gain, 1, 0.1, "half of each load");
+		cr_expect(is_most ? half->high > 5 : half->high < 1.5, "%g", half->high);
+	}
+}
+
 /* The user's own code goes first unless workers, or more of them, bring twice as much. */
 Test(remedies, own_code_goes_before_workers_that_bring_little_more)
 {

@@ -67,7 +67,7 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 {
 	const struct lines *lines = v->input->lines;
 	const double read = v->input->loads ? load_read_share(v->input->loads) : 0;
-	double share = lines ? lines_function_share(lines, id == ADVICE_FEWER_OPENS) : 0;
+	const double share = lines ? lines_function_share(lines, true) : 0;
 
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
 		return fmin(share, removed_working_share(v));
