@@ -16,7 +16,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Returns the function or NULL. `*cache` is 0 at first, then the function, or `cache` for NULL. */
+/* Returns the function or NULL. `*cache` is 0 at first, later the function, or `cache` if none. */
 static __inline__ void *dlprof_find_(void **cache, const char *name)
 {
 	void *found = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
@@ -67,7 +67,7 @@ DLPROF_MARK(dlprof_load_begin, (int64_t batch), (int64_t), (batch))
  */
 DLPROF_MARK(dlprof_load_end, (int64_t batch), (int64_t), (batch))
 
-/* A step begins, in a loop without other marks. Its waits are not known, so there is no verdict. */
+/* A step begins in a loop without other marks. Its waits are unknown: the run gets no verdict. */
 DLPROF_MARK(dlprof_step, (void), (void), ())
 
 /* Writes `text`, cut after 87 bytes, and its time to the database's view `mark`. NULL: nothing. */

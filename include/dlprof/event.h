@@ -15,7 +15,7 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_BATCH,
 	DLPROF_EVENT_STOP,    /* __next__ returned no batch: epoch's end or error */
 	DLPROF_EVENT_WORKER,  /* a worker process entered its loop */
-	DLPROF_EVENT_LOAD,    /* a load, done by a worker or (W = 0) the consumer */
+	DLPROF_EVENT_LOAD,    /* a load, by a worker or, without workers, by the consumer */
 	DLPROF_EVENT_OP,      /* a slow operation; at detail `all`, each operation */
 	DLPROF_EVENT_MARK,
 	DLPROF_EVENT_GPU_OPS, /* GPU operations, and calls that wait for the GPU */
@@ -54,7 +54,7 @@ enum dlprof_event_flag {
 	DLPROF_FLAG_STEP = 1 << 2,    /* BATCH: a whole step, without its waits */
 	DLPROF_FLAG_RANGE = 1 << 3,	/* MARK: has a length */
 	/* EPOCH, BATCH or STOP: */
-	DLPROF_FLAG_NESTED = 1 << 4, /* the call is within another wait of its thread, or a load */
+	DLPROF_FLAG_NESTED = 1 << 4, /* the call is inside another wait, or a load, of its thread */
 	DLPROF_FLAG_POOL = 1 << 5,  /* any thread of a pool may call the loader */
 	DLPROF_FLAG_DROPPED = 1 << 6,	/* STOP: the program dropped the iterator */
 	DLPROF_FLAG_OUTSIDE = 1 << 7,	/* PARTS: time after an epoch's end, in no batch */
@@ -83,7 +83,7 @@ struct dlprof_epoch {
 	char kind[40];			/* type of the loader, as "torch.DataLoader" */
 };
 
-/* Even a ready batch takes 1 ms to receive, and saving under 10 % of a step is not worth it. */
+/* A wait makes a batch starved from the larger of these two on: nanoseconds, percent of a step. */
 #define DLPROF_STARVED_LEAST_NS      2000000
 #define DLPROF_STARVED_LEAST_PERCENT 10
 
@@ -93,13 +93,13 @@ struct dlprof_batch {
 	uint64_t ask_ns;	/* when the consumer began to look for the batch's message */
 	uint64_t arrive_ns;	/* when the message came; 0: not observed */
 	uint64_t receive_ns;	/* receiving messages without blocking; UINT64_MAX: not observed */
-	uint64_t waited_ns;	/* this thread's earlier waits, for all loaders */
+	uint64_t waited_ns;	/* sum of this thread's earlier waits, for all loaders */
 	/* In these members, UINT64_MAX or UINT32_MAX means: not observed. */
 	uint64_t sample_ns;	/* choosing samples; with workers, for a later batch */
 	/*
 	 * Time of fetching the file descriptors of the batch's tensors, in this wait or earlier.
-	 * fetch_cpu_ns is computed from the CPU time of some fetches. If a thread pins memory, it
-	 * fetches them, and all its fetches since the last batch count.
+	 * fetch_cpu_ns is extrapolated from the CPU time of some fetches. A pinning thread fetches
+	 * for the consumer: then all its fetches since the last batch count.
 	 */
 	uint64_t fetch_ns;
 	uint64_t fetch_cpu_ns;
@@ -181,7 +181,7 @@ struct dlprof_stage_sum {
 	uint64_t ready; /* elements that a queue had ready at each request, summed over requests */
 };
 
-/* OP: the call from begin_ns on for duration_ns, with all calls that are nested in it. */
+/* OP: begin_ns and duration_ns are those of the call, including calls that are nested in it. */
 struct dlprof_op {
 	uint64_t bytes;
 	uint32_t unused;
@@ -205,8 +205,8 @@ enum dlprof_gpu_kind {
 	DLPROF_GPU_SYNC_EVENT, /* the host waited for an event; next two: for a stream, a context */
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
-	DLPROF_GPU_LAUNCH,   /* `id` launches by the host, seen without CUPTI. With a device: one
-			      * launch, sent later, and as long as its kernels ran */
+	DLPROF_GPU_LAUNCH,   /* `id` launches by the host, recorded without CUPTI. If a device is
+			      * named: one launch by CUPTI's record, as long as its kernels ran */
 	DLPROF_GPU_API_SYNC, /* a thread was in a call that waits for the GPU; `id`: the thread */
 	DLPROF_GPU_API_COPY, /* a thread was in a copying call, which may wait; `id`: the thread */
 	DLPROF_GPU_API_LAUNCH,
@@ -216,9 +216,7 @@ enum dlprof_gpu_kind {
 
 static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 
-/*
- * The id is, of a kernel or call, its thread (0: unknown); of a graph, its number; of a copy, bits:
- */
+/* `id` is the thread of a kernel or call (0: unknown), the number of a graph, or bits of a copy: */
 #define DLPROF_GPU_ID_BITS     22
 #define DLPROF_GPU_STREAM_BITS 6
 #define DLPROF_GPU_WHAT(kind, stream, id)                                                          \
@@ -278,7 +276,7 @@ enum dlprof_gpu_state_kind {
 
 enum dlprof_gpu_flag {
 	DLPROF_GPU_WHOLE_GRAPHS = 1 << 0, /* a graph is one operation, without kernels */
-	DLPROF_GPU_WITH_KERNELS = 1 << 1, /* not only copies */
+	DLPROF_GPU_WITH_KERNELS = 1 << 1, /* kernels are recorded, not only copies */
 	DLPROF_GPU_WITH_CALLS = 1 << 2,
 };
 
@@ -305,9 +303,9 @@ struct dlprof_event {
 	 * consumer, which is the same at both ends. Without workers, it is DLPROF_STREAM_LOCAL |
 	 * DLPROF_STREAM_OF(the consumer's life), plus a count. For dlprof.h, it is
 	 * DLPROF_STREAM_MARKS | DLPROF_STREAM_OF(the consumer's life). For a multiprocessing pool,
-	 * it is DLPROF_STREAM_POOL | the pipe's inode (for a thread pool: a number). A pool counts
-	 * its tasks over all epochs. So its loads have DLPROF_GENERATION_ANY, and the EPOCH names
-	 * its first task.
+	 * it is DLPROF_STREAM_POOL | the pipe's inode (for a thread pool: a number). A pool numbers
+	 * its tasks through all epochs, so its loads have DLPROF_GENERATION_ANY, and each EPOCH has
+	 * the number of its first task.
 	 */
 	uint64_t stream;
 	uint32_t generation;	/* epoch of the stream: task numbers restart in each */
@@ -334,7 +332,7 @@ struct dlprof_event {
 #define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* never set with one of the two above */
 #define DLPROF_GENERATION_ANY UINT32_MAX
 
-/* 22 bits for the pid, 40 for the life's begin in units of 16 us, as no life is shorter. */
+/* 22 bits for the pid, 40 for the life's begin in units of 16.384 us: no life is that short. */
 #define DLPROF_STREAM_TIME_BITS 40
 #define DLPROF_STREAM_OF(pid, created_ns)                                                          \
 	((uint64_t)(pid) << DLPROF_STREAM_TIME_BITS |                                              \

@@ -2,8 +2,8 @@
 /*
  * folder.h - reads the name of a run's folder of segments: BASE/dlprof-PID-TICKS[-N].
  *
- * PID and TICKS (field 22 of /proc/PID/stat) are of the process that began the run. Only its user
- * has access.
+ * PID and TICKS (field 22 of /proc/PID/stat) are of the process that began the run. Only the user
+ * of that process may access the folder.
  */
 #pragma once
 

@@ -12,14 +12,14 @@
  * pread(), which returns zeroes for missing blocks.
  *
  * Only the owning thread writes a slot's records and `head`. It advances `head` (release) after a
- * record is whole. Without room it counts a record in `lost_count`. Only the holder of the folder's
- * lock writes `tail`, after it has committed the records below. A thread takes a slot by changing
- * its entry of `tids` from 0 to its tid. The drain frees the slot once the thread is dead and its
- * ring empty.
+ * record is whole. If the ring is full, it counts the record in `lost_count`. Only the holder of
+ * the folder's lock writes `tail`, after it has committed the records below. A thread takes a slot
+ * by changing its entry of `tids` from 0 to its tid. The drain frees the slot once the thread is
+ * dead and its ring empty.
  *
- * A ring begins in `near`. When that is first full, head - tail = NEAR_CAPACITY, the producer sets
- * far_from = head, once, before it publishes the next record. Position p is near[p % NEAR_CAPACITY]
- * if p < far_from or far_from is 0, else far[p % RING_CAPACITY].
+ * A ring begins in `near`. When `near` is first full, head - tail = NEAR_CAPACITY, the producer
+ * sets far_from = head, once, before it publishes the next record. Position p is near[p %
+ * NEAR_CAPACITY] if p < far_from or far_from is 0, else far[p % RING_CAPACITY].
  *
  * No uncommitted record is overwritten. While far_from is 0, the producer writes only if head -
  * tail < NEAR_CAPACITY. Later it never writes `near`, and writes `far` only if head - tail <
@@ -52,7 +52,7 @@ enum dlprof_segment_flag {
 	DLPROF_SEGMENT_ROOT = 1 << 0, /* of the run's first process */
 	/* the process has a write lock (F_OFD_SETLK) on the first byte until its end or execve() */
 	DLPROF_SEGMENT_LOCKED = 1 << 1,
-	/* with ROOT, after an execve(): the run's facts are in the header of an earlier program */
+	/* with ROOT, after an execve(): the run's facts are in the earlier program's header */
 	DLPROF_SEGMENT_LATER = 1 << 2,
 };
 
@@ -78,15 +78,15 @@ struct dlprof_slot {
 	alignas(4096) struct dlprof_event far[DLPROF_RING_CAPACITY];
 };
 
-/* Sums over all lives of the process. Its last life prints them: none can before an execve(). */
+/* Sums over all lives of the process. Its last life prints them: the others end by execve(). */
 struct dlprof_so_far {
 	_Atomic uint64_t batches;
 	_Atomic uint64_t time_ns;
 	_Atomic uint64_t wait_ns;
-	_Atomic uint32_t in_doubt; /* not 0: perhaps not the training's waits; a note says why */
+	_Atomic uint32_t in_doubt; /* not 0: wait_ns may not be the training's; a note says why */
 };
 
-/* The header. A next life of the process (execve()) has another created_ns, and the same pid. */
+/* The header. After an execve(), the process's next life has the same pid, another created_ns. */
 struct dlprof_header {
 	uint64_t magic;
 	uint32_t abi;
@@ -100,9 +100,9 @@ struct dlprof_header {
 	uint32_t tally_count;
 	int32_t pid;
 	int32_t ppid;
-	uint64_t start_ticks; /* field 22 of /proc/PID/stat, as pids are reused; 0: unknown */
+	uint64_t start_ticks; /* field 22 of /proc/PID/stat, because pids are reused; 0: unknown */
 	uint64_t pid_space;	/* PID namespace: inode of /proc/self/ns/pid; 0: unknown */
-	int32_t proc_pid; /* pid in its own /proc; 0: no /proc */
+	int32_t proc_pid; /* the process's pid in its own /proc; 0: no /proc */
 	_Atomic uint32_t tids[DLPROF_SLOT_COUNT];	/* threads that hold the slots; 0: free */
 	uint64_t created_ns;	/* when this life began; the same in all its segments */
 	uint64_t created_unix_ns;
@@ -113,7 +113,7 @@ struct dlprof_header {
 	_Atomic uint64_t heartbeat_ns;
 	_Atomic int32_t store_error;	/* the drain's errno for the database; 0: none */
 	uint32_t has_drain;		/* in the run's first process: the drain was started */
-	char stored_at[1024];		/* set by the drain, for the line at exit; "": nowhere */
+	char stored_at[1024];		/* the drain's database, for the line at exit; "": none */
 	char database[1024];
 	struct dlprof_so_far so_far;
 	char version[16];

@@ -51,7 +51,7 @@ enum dlprof_set_problem {
 	DLPROF_SET_FINE,
 	DLPROF_SET_BAD_KEY,
 	DLPROF_SET_BAD_VALUE,
-	DLPROF_SET_BAD_PLACE,	/* place is not FILE:LINE, or the key is for all loaders */
+	DLPROF_SET_BAD_PLACE,	/* the place is not FILE:LINE, or the key takes no place */
 	DLPROF_SET_TOO_MANY,
 };
 
@@ -125,7 +125,7 @@ static inline enum dlprof_set_problem dlprof_set_take(const char *text, size_t l
 	return DLPROF_SET_FINE;
 }
 
-/* Entries point into `text`. On an error *ret_at is the wrong setting; its key may be in `ret`. */
+/* Entries point into `text`. On an error, *ret_at is the wrong setting of *ret_length bytes. */
 static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 						       struct dlprof_set_list *ret,
 						       const char **ret_at,

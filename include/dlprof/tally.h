@@ -2,8 +2,8 @@
 /*
  * tally.h - sums by name: decoders, steps, waits, and the slowest files, folders and samples.
  *
- * Sums only grow, except that the open of a folder is taken back. When a slot gets another thread,
- * its sums go on. So a sum is right whenever it is read.
+ * Sums only grow, except that tally_take_back() undoes the open of a folder. When another thread
+ * gets a slot, the slot's sums continue. So a sum is right whenever it is read.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_KIND_MAX
 };
 
-/* the name of the tally of all peers for which there was no room */
+/* name of the tally that sums the peers for which no tally was free */
 #define DLPROF_TALLY_OTHERS	  "other peers"
 #define DLPROF_TALLY_NAMED_COUNT  64
 #define DLPROF_TALLY_FILE_COUNT	  64
@@ -46,7 +46,7 @@ struct dlprof_tally {
 	uint64_t count;		/* images, calls, samples */
 	uint64_t ns;		/* time without nested calls; for a sample, with them */
 	uint64_t bytes;		/* bytes of input */
-	uint64_t pixels;	/* pixels; when unpacking (class 0): bytes */
+	uint64_t pixels;	/* pixels; when unpacking (class 0): bytes of output */
 	uint64_t slowest_ns;
 	uint64_t error_ns;
 	char name[DLPROF_TALLY_NAME_BYTES];

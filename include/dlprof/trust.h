@@ -2,9 +2,10 @@
 /*
  * trust.h - decides whether dlprof may run or load another of its own files.
  *
- * It may if whoever can write the file can also write the looker: the program that looks for the
- * file. All of the path below the folder that both share is checked, and no link is followed. One
- * gap remains: in a user namespace all users without a mapping look like one user, 65534.
+ * The looker is the program or library that looks for the file. A file is trusted if everybody who
+ * can write it can also write the looker. Every part of the path below their common folder is
+ * checked, and no link is followed. Gap: in a user namespace, all users without a mapping look like
+ * one user, 65534.
  */
 #pragma once
 
@@ -31,7 +32,7 @@ enum trust {
 struct trust_looker {
 	uint32_t user;
 	uint32_t owner;
-	int64_t groups[2]; /* groups that may write the file, and its folder; -1: none */
+	int64_t groups[2]; /* groups that may write the looker, and its folder; -1: none */
 };
 
 static inline struct trust_looker trust_looker(uint32_t user, const struct stat *file,
@@ -108,7 +109,7 @@ static inline bool trust_join(const char *from, const char *relative, char *ret,
 	return true;
 }
 
-/* Returns where the next component to check ends, or 0. `at` is the last result, at first 0. */
+/* Returns the end of the next component to check, or 0. `at` is the last result, 0 at first. */
 static inline size_t trust_next(const char *looker, const char *path, size_t at)
 {
 	if (!at)
@@ -122,7 +123,7 @@ static inline size_t trust_next(const char *looker, const char *path, size_t at)
 
 #define TRUST_PATH_BYTES 1024
 
-/* A search. The includer may not use libc, so it gives functions. */
+/* A search. The includer gives `look` and `read`, because the shim may not use libc's functions. */
 struct trust_search {
 	const char *from;                                /* real path of the looker */
 	int (*look)(const char *path, struct stat *ret); /* lstat(); < 0: failed */
@@ -133,7 +134,7 @@ struct trust_search {
 	char tried[TRUST_PATH_BYTES];
 };
 
-/* Returns true if `relative` exists and all below the common folder is trusted. */
+/* Returns true if `relative` exists and all its path below the common folder is trusted. */
 static inline bool trust_try(struct trust_search *search, const char *relative)
 {
 	char *const path = search->tried;
