@@ -105,7 +105,7 @@ __attribute__((constructor)) static void init_begin(void)
 		start_recording();
 }
 
-/* All records are written without this call. Wrappers may run later, so all stays mapped. */
+/* Records need no flush at the end. Wrappers may still run later, so all memory stays mapped. */
 __attribute__((destructor)) static void init_end(void)
 {
 	init_finish();

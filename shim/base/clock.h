@@ -54,7 +54,7 @@ static inline uint64_t clock_short_ns(uint64_t ticks)
 	return ticks * clock_scale >> 32;
 }
 
-/* Converts a duration. After a change of CPU, it may seem negative, and becomes 0. */
+/* Converts a duration. One that seems negative, as after a change of CPU, becomes 0. */
 static inline uint64_t clock_length_ns(uint64_t ticks)
 {
 	uint64_t scale = clock_scale;
@@ -67,7 +67,7 @@ static inline uint64_t clock_length_ns(uint64_t ticks)
 /* Sets the limit of short durations, at most 2^31 ns. Called before the process records. */
 void clock_limit(uint64_t ns);
 
-/* Called in the constructor, so that clock_begin() need not wait. */
+/* Reads both clocks once. The constructor calls this, so that clock_begin() need not wait. */
 void clock_mark(void);
 
 /* Chooses the clock and measures its speed, before the process records. */

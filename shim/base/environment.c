@@ -105,7 +105,7 @@ static void assign(const char *name, const char *value)
 
 void environment_inject(const char *name)
 {
-	/* Any path of the library will do: dlopen() knows a loaded one by device and inode. */
+	/* Any path of the library will do: dlopen() knows a loaded library by device and inode. */
 	if (!getenv(name) && environment_own_path())
 		assign(name, environment_own_path());
 }

@@ -16,7 +16,7 @@ size_t environment_copy(char **copy, size_t count, const char *const *without);
 /* Sets `name`, which includes the '=', or removes it (value NULL). Returns 0 or -ENOMEM. */
 int environment_set(const char *name, const char *value);
 
-/* Returns this library's path or NULL. First call this in the constructor: it may be relative. */
+/* Returns this library's path, or NULL. First called in the constructor, before any chdir(). */
 const char *environment_own_path(void);
 
 /* Makes other software load this library by the variable `name`, unless another tool has set it. */

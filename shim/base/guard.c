@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.c - makes the guard process, in which everything from guard_begin() on runs.
+ * guard.c - makes the guard process, which runs guard_begin() and what that calls.
  *
- * It makes raw system calls only, as errno belongs to a thread of the host, which may have ended.
+ * The guard makes raw system calls only, as the host's thread that owns errno may have ended.
  */
 #include "base/guard.h"
 

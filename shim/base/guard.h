@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.h - makes a process that adopts the drain, so that the host's wait() does not see it.
+ * guard.h - makes a process that adopts the drain, so that no wait() of the host returns the drain.
  *
- * The guard shares the host's memory, never calls execve(), and has no exit signal: wait() shows it
- * only with __WALL or __WCLONE. `ps` shows it under the host's name. If the host kills the guard,
- * but not the drain, the host adopts the drain after all.
+ * The guard shares the host's memory, never calls execve(), and has no exit signal, so the host's
+ * wait() returns it only with __WALL or __WCLONE. `ps` shows the guard under the host's name. If
+ * the host kills the guard, but not the drain, the host adopts the drain after all.
  */
 #pragma once
 
@@ -12,5 +12,5 @@
 
 bool guard_is_needed(void);
 
-/* Calls start(argument) in the guard. Returns its pid or -errno. The caller blocks all signals. */
+/* Calls start(argument) in the guard, and returns its pid or -errno. The caller blocks signals. */
 int guard_start(int (*start)(void *argument), void *argument);

@@ -27,7 +27,7 @@ static char target[256]; /* DLPROF_LOG; "": none */
 /* stderr at the program's start */
 static struct identity first NEAR = {.type = 0};
 
-/* With this, statx() asks no file server, as what the kernel knows is enough. */
+/* These flags let stat calls ask no file server: what the kernel knows is enough. */
 #define LOOK_FLAGS (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC)
 
 /* Uses fstatat(), which most sandboxes allow, because ld.so needs it. */
@@ -175,7 +175,8 @@ static const char *odd_kind(uint32_t type)
 }
 
 /*
- * Checks the file's type before open(), which affects a FIFO, and after. *ret_odd: a type to avoid.
+ * Checks the file's type before open(), since opening a FIFO has effects, and again after it.
+ * *ret_odd: words for a type that must not get the log, or NULL.
  */
 static int open_log(const char **ret_odd)
 {

@@ -8,8 +8,8 @@
 #define MASK "***"
 
 /*
- * Which values to mask after a name. USER: "joe:password". WEAK: all but short numbers and
- * booleans. STRONG: all. LATER: further values after a STRONG name.
+ * Says which value after a name is masked. USER: one like "joe:password". WEAK: all but short
+ * numbers and booleans. STRONG: every value. LATER: further values after a STRONG name.
  */
 enum secrecy { SHOWN, USER, WEAK, LATER, STRONG, SECRECY_MAX };
 
@@ -80,7 +80,7 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 	return found;
 }
 
-/* Returns true if a value is secret: of USER only with ":", of WEAK not if a number or boolean. */
+/* Returns true if a value is secret. If USER: one with ':'. If WEAK: no short number or boolean. */
 static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at), digits = 0;
@@ -153,7 +153,7 @@ static void add_value(struct text *out, const char *begin, const char *end)
 	}
 }
 
-/* Adds one argument. `last`, the result of the call before, says whether to mask its value. */
+/* Adds one argument. `last`, what the previous call returned, says whether to mask this one. */
 static enum secrecy add_one(struct text *out, const char *at, const char *end, enum secrecy last)
 {
 	const char *stop, *value;

@@ -141,7 +141,7 @@ const char *process_job(void)
 {
 	const char *job = first_set(KIND_JOB);
 
-	/* "none": torchrun was given no id. */
+	/* torchrun sets "none" if it was given no id. */
 	return job && strcmp(job, "none") != 0 ? job : NULL;
 }
 

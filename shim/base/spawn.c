@@ -125,7 +125,7 @@ static int start_by_orphaning(struct spawn *spawn, char *stack)
 
 /*
  * Returns true after unshare(CLONE_NEWPID): our next child would be process 1 of a new namespace,
- * and when it ends, the host can make no more processes.
+ * and when that child ends, the host can make no more processes.
  */
 static bool is_namespace_other(void)
 {
@@ -229,7 +229,7 @@ void permit_drain(int drain)
 	if (!is_wanted())
 		return;
 	sys_call2(SYS_prctl, PR_SET_PTRACER, drain);
-	/* In another PID namespace this pid is the number of a different process. */
+	/* A pid means another process in another PID namespace, so the namespace is told, too. */
 	text_add_number(&told, drain);
 	text_add(&told, "-");
 	text_add_number(&told, (int64_t)process_space());

@@ -2,7 +2,7 @@
 /*
  * spawn.h - starts the drain as a grandchild in its own process group, unnoticed by the host.
  *
- * This takes no fork(), which runs the host's atfork handlers, and raises no SIGCHLD.
+ * It uses no fork(), which would run the host's atfork handlers, and raises no SIGCHLD.
  */
 #pragma once
 
@@ -12,12 +12,12 @@
 int spawn_drain(const char *folder, const char *database, struct text *why);
 
 /*
- * Allows the drain that this process started to read its memory, to sample its lines of Python
- * code, and tells children its pid. With Yama's ptrace_scope 1 (Ubuntu's default) a process must
- * name its only reader by PR_SET_PTRACER. A program that names another reader, as crash handlers
- * do, locks the drain out.
+ * Allows the drain that this process started to read this process's memory, to sample its lines of
+ * Python code, and tells children the drain's pid. With Yama's ptrace_scope 1 (Ubuntu's default) a
+ * process must name its only reader by PR_SET_PTRACER. A program that names another reader, as
+ * crash handlers do, locks the drain out.
  */
 void permit_drain(int drain);
 
-/* Allows the same to the drain that DLPROF_DRAIN names, of the process that began the run. */
+/* Allows the drain that DLPROF_DRAIN names to read this process. An ancestor has started it. */
 void permit_as_told(void);

@@ -31,8 +31,8 @@
 #define OFTEN __attribute__((hot))
 
 /*
- * Runs `child`, which must not return; `stack_end` is aligned. libc's clone() is no choice: GCC
- * 13's libtsan treats every child as a fork, which kills the host.
+ * sys_spawn() runs `child`, which must not return; `stack_end` is aligned. libc's clone() is no
+ * choice: GCC 13's libtsan treats each child as a fork, which kills the host.
  */
 #if defined(__x86_64__)
 static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)

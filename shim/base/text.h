@@ -55,7 +55,7 @@ int text_read_file(const char *path, char *buffer, size_t size);
 void label_copy(char *label, const char *text);
 
 /*
- * Returns true if the name begins with `wanted`. If that is NULL, the letters must be "step",
+ * Returns true if the name begins with `wanted`. If `wanted` is NULL, the letters must be "step",
  * "iteration" or "iter", perhaps after a word like "train": "epoch 3 step 7", not "optimizer.step".
  */
 bool label_is_step(const char *label, const char *wanted);

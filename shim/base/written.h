@@ -7,13 +7,13 @@
 
 #include "base/config.h"
 
-/* This program will be ended by DLPROF_STOP_AFTER. */
+/* True if DLPROF_STOP_AFTER will end this program. */
 extern HIDDEN bool written_is_watched;
 
 /* Reads whether this program will be ended, and which files are of earlier runs. */
 void written_begin(void);
 
-/* Looks at a file that was opened. Files that are read are looked at before recording, too. */
+/* Looks at a file that was opened. Called for files that are read before recording begins, too. */
 void written_opened(int fd, const char *path, int flags);
 
 /* Writes a note that names the regular files of a megabyte or more that were written. */
