@@ -71,7 +71,7 @@ static void begin_life(void)
 		askers[i].number = askers[i].used_ns = 0;
 }
 
-/* Returns the asker with this number. NULL: it is 0, or a newer asker has taken the place. */
+/* Returns the asker with this number. NULL: `number` is 0, or a newer asker took its place. */
 static struct asker *asker_of(uint32_t number)
 {
 	struct asker *asker = &askers[number % ASKER_MAX];
@@ -132,7 +132,7 @@ bool ahead_asks(struct thread *thread, uint64_t stream)
 		thread->ahead.asker = asker->number;
 	}
 	asker->used_ns = clock_now_ns();
-	/* The last batch was put nowhere: the asker makes one item of several, or drops batches. */
+	/* The last batch was put nowhere: the asker joins batches in one item, or drops some. */
 	batch = &asker->next.events[AHEAD_BATCH];
 	if (batch->kind && batch->stream == stream)
 		ahead_give_up(thread, false);
@@ -157,7 +157,7 @@ static bool is_same_epoch(const struct dlprof_event *again, const struct dlprof_
 	return epoch->kind && is_again(again) && again->stream == epoch->stream;
 }
 
-/* An item has records of one loader: of two that are asked for it, the second one's are dropped. */
+/* An item has one loader's records. If two loaders are asked for it, the second's are dropped. */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);
@@ -254,7 +254,7 @@ bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event)
 	return false;
 }
 
-/* Returns an item that the thread took and may now put elsewhere, or NULL. */
+/* Returns an item that the thread took and may now put into another queue, or NULL. */
 static struct ahead_item *passes_on(const struct thread *thread)
 {
 	if (likely(!thread->ahead.held_count) || thread->ahead.takes ||
@@ -475,7 +475,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 		return NULL;
 	if (item->place != asker->told_count + 1 || (asker->taker && asker->taker != thread->tid))
 		doubt_hand_over();
-	/* This thread trains with batches of others, so also with those that it asks for itself. */
+	/* This thread trains with other threads' batches, so also with those it gets itself. */
 	if (asker_of(thread->ahead.asker))
 		asker_of(thread->ahead.asker)->state = OWN;
 	asker->told_count = item->place;

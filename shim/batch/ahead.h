@@ -5,8 +5,8 @@
  * The asker's records are held back until the taker gets the batch out of a queue or future. They
  * are then written as the taker's records. What is put into the queue or future is called an item:
  * each must have one batch, and be put before the asker asks again. If the asker trains, its items
- * may be results. They count as batches only if they contain the batch object, if the taker runs
- * backward passes, or in a library that is known to prefetch. The GIL guards all data.
+ * may be results of steps. Items count as batches only if they contain the batch object, if the
+ * taker runs backward passes, or in a library that is known to prefetch. The GIL guards all data.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ struct ahead_item {
 	uint64_t place; /* its number among the asker's items, from 1 */
 	const void *key, *object; /* the queue or future, and what was put into it */
 	uint32_t taker; /* tid of the thread that took it; 0: none yet */
-	uint64_t begin_ns, end_ns; /* the taker's wait, or the asker's if it had none */
+	uint64_t begin_ns, end_ns; /* the taker's wait; if the take was not seen: the asker's */
 	struct dlprof_event events[AHEAD_EVENT_MAX]; /* kind NONE: no record */
 };
 
@@ -45,7 +45,7 @@ void ahead_named(void);
 /* Returns true if this waiting thread may be a prefetcher for the loader of DLPROF_BATCH_FN. */
 bool ahead_may_be_users(const struct thread *thread);
 
-/* Notes that the thread will ask `stream`. Returns true if it may be an asker (ahead_keep()). */
+/* Notes that the thread will ask `stream`. Returns true if ahead_keep() may keep its records. */
 bool ahead_asks(struct thread *thread, uint64_t stream);
 
 /* Notes the batch that the thread got after ahead_asks(). */
@@ -60,30 +60,30 @@ bool ahead_take_epoch(uint32_t asker, uint64_t stream, struct dlprof_event *ret_
 bool ahead_is_proven(uint32_t asker);
 
 /*
- * Stops holding records back: the asker trains itself or, if `doubtful`, hands its batches on in a
- * way that dlprof does not follow.
+ * Stops holding back the asker's records: the asker itself trains with its batches or, if
+ * `doubtful`, hands them on in a way that dlprof does not follow.
  */
 void ahead_give_up(struct thread *thread, bool doubtful);
 
 /* Returns true if the asker trains with its batches itself, so the records held are its own. */
 bool ahead_is_own(const struct thread *thread);
 
-/* Moves the next record that is held to *ret_event. Returns false if none is left. */
+/* Moves the next record that is held back to *ret_event. Returns false if none is left. */
 bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event);
 
 bool ahead_has(const struct thread *thread);
 
 /*
  * Notes that the thread puts `object` into queue `key`, which holds `count` objects (UINT64_MAX:
- * unknown). If `object` is NULL, the thread sets future `key`. Returns true if that is an item.
+ * unknown). If `object` is NULL, the thread sets future `key`. Returns true if this makes an item.
  */
 bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		const struct ahead_parts *parts, uint64_t count);
 void ahead_put_failed(struct thread *thread, const void *key, const void *object);
 
 /*
- * Notes that the thread waited for `object`, and took it from `key`. Returns true if `object` is an
- * item that ahead_puts() noted.
+ * Notes that the thread waited for `object` and took it from queue or future `key`. Returns true if
+ * `object` is an item that ahead_puts() noted.
  */
 bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
 		 uint64_t end_ns);
@@ -113,6 +113,6 @@ static inline bool ahead_is_settled(const struct thread *thread)
 /* Notes that the thread trains. Warns if it gets batches in a way that dlprof does not follow. */
 void ahead_trains(struct thread *thread);
 
-/* Call these around each wait. They find threads other than the main one that only prefetch. */
+/* Call these around each wait. They find threads, other than the main one, that only prefetch. */
 void ahead_watch_begin(struct thread *thread);
 void ahead_watch_end(struct thread *thread);

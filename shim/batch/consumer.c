@@ -52,7 +52,7 @@ bool consumer_record(void)
 	return true;
 }
 
-/* Returns a new number for a stream, unique in the run, as the number of this life is in it. */
+/* Returns a new number for a stream, unique in the run because it contains this life's number. */
 static uint64_t local_stream(void)
 {
 	return DLPROF_STREAM_LOCAL | (segment_stream() + atomic_fetch_add(&stream_count, 1));
@@ -459,7 +459,7 @@ static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, ui
 	.sample_ns = UINT64_MAX, .fetch_ns = UINT64_MAX, .fetch_cpu_ns = UINT64_MAX,               \
 	.fetch_count = UINT32_MAX
 
-/* Fills in the parts of a wait. `fetched` was noted when the message came; NULL: not observed. */
+/* Fills in the parts of a wait. `fetched`: fetches until the message came; NULL: not observed. */
 static void fill_parts(const struct consumer *consumer, const struct thread_parts *wait,
 		       const struct thread_parts *fetched, struct dlprof_batch *batch)
 {

@@ -132,7 +132,7 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait);
 void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait);
 
-/* Records this thread's wait for a batch. `event` is the asker's record of it (ahead.h). */
+/* Records this thread's wait for a batch. `event` is the asker's record of that batch (ahead.h). */
 void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, uint64_t end_ns);
 
 void consumer_push_own(struct thread *thread);

@@ -33,7 +33,7 @@ struct lane {
 	int64_t batch;
 	uint32_t generation;
 	struct scope_load load;
-	/* what the thread had before the load, to be restored: it may be a worker of a loader */
+	/* the thread's values, restored after the load: the thread may be a loader's worker */
 	int32_t worker;
 	uint64_t thread_stream;
 	uint32_t thread_generation;
@@ -80,7 +80,7 @@ static bool wait_a_moment(uint32_t pid, int *nap_count)
 	return true;
 }
 
-/* Waits while another thread makes the first mark, as this thread's mark would be lost. */
+/* Waits while another thread makes the first mark. Otherwise this thread's mark would be lost. */
 static RARELY struct thread *enter_first(void)
 {
 	static _Atomic uint32_t holder;
@@ -303,7 +303,7 @@ static bool settle_lane(struct lane *lane, const struct thread *thread)
 
 	if (owner == as_owner(thread))
 		return true;
-	/* Its owner had this struct, and has ended. A new owner may not have set lane->tid yet. */
+	/* The owner had this thread's struct, and has ended. A new one may not have set tid yet. */
 	if (unlikely(lane->thread == thread && owner && lane->tid == (uint32_t)owner))
 		atomic_compare_exchange_strong(&lane->owner, &owner, 0);
 	return false;
@@ -345,7 +345,7 @@ static struct lane *find_lane(const struct thread *thread)
 	return NULL;
 }
 
-/* Notes how many loads run at once. If all are in waits of the training thread, that is 0. */
+/* Notes how many loads run at once. If all are in waits of the training thread, this is 0. */
 static void count_workers(const struct lane *lane)
 {
 	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes) + 1;

@@ -16,9 +16,9 @@
 #include "record/thread.h"
 
 #define VARIABLE    "NVTX_INJECTION64_PATH"
-#define NO_TRACKING (-2) /* what push and pop return if no tool keeps their depth */
+#define NO_TRACKING (-2) /* what push and pop return if a tool does not count nested ranges */
 #define KEPT_MOST   20000
-#define SHORT_NS    UINT64_C(100000) /* no step begins sooner after the last one */
+#define SHORT_NS    UINT64_C(100000) /* steps begin at least so long after each other */
 
 /* NVTX's ABI of nvtxEventAttributes_t, version 2, up to the message. */
 struct attributes {
@@ -86,7 +86,7 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 			return false;
 	since_ns = now_ns - step_ns;
 	step_ns = now_ns;
-	/* A range that comes so soon is of a loop within a step. */
+	/* A range that begins so soon after a step's begin belongs to a loop within the step. */
 	if (since_ns < SHORT_NS)
 		return false;
 	marks_step("nvtx", false, now_ns);
@@ -164,7 +164,7 @@ static int domain_push_ex(const void *domain, const struct attributes *attribute
 	return push(text_of(attributes));
 }
 
-/* Counts a range with a name in wide characters, as its pop will come. The name is not read. */
+/* Counts a range with a name in wide characters, as its pop will follow. The name is not read. */
 static int push_wide(const void *text)
 {
 	return push(NULL);

@@ -41,8 +41,8 @@ static struct rusage usage_of(int whose)
 #define UNASKED_NS 1000000
 
 /*
- * Asking for the CPU time is slow. If the thread was not switched since it was last asked for, the
- * thread has run all the time, except while a hypervisor stopped it: hence the limit UNASKED_NS.
+ * Reading the CPU time is slow. If the thread was not switched since the last reading, it has run
+ * all the time, except while a hypervisor stopped it: hence the limit UNASKED_NS.
  */
 struct thread_used scope_used(struct thread *thread, uint64_t now_ns)
 {
@@ -108,7 +108,7 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 	load->life = thread_life;
 	load->alone = false;
 	enter(thread, load);
-	/* Files opened elsewhere do not count: a worker's sending thread opens some, too. */
+	/* Opens by other threads do not count: a worker's sending thread opens files, too. */
 	load->others_read =
 		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scope.h - records the load of a batch, and what its thread did from its begin to its end.
+ * scope.h - records the load of a batch, and what the loading thread did during the load.
  *
  * What other threads did is added only if the process loads one batch at a time, in its main
  * thread.
@@ -16,7 +16,7 @@
 struct scope_load {
 	struct dlprof_counter before[DLPROF_CLASS_MAX];
 	uint32_t life;
-	struct thread_used used; /* until the load began */
+	struct thread_used used; /* what the thread had used when the load began */
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
 	bool others_read; /* other threads of this process had read or decoded before the load */
 	bool alone;

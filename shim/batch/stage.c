@@ -15,7 +15,7 @@
 
 #define WINDOW_NS UINT64_C(250000000)
 #define WINDOWS   256 /* after so many windows of time, their length doubles */
-#define YOUNG     8   /* a new epoch ends a window from 1/8 of its length on */
+#define YOUNG     8   /* a new epoch ends a window that has 1/8 of its full length */
 #define MIXED_NS  UINT64_C(10000000) /* loaders that take shorter turns share a window */
 /* CPU time has a slow clock: it is read once in this many ns of a stage's calls, on average */
 #define CLOCKED_NS     1000000
@@ -33,7 +33,7 @@ struct stage {
 	struct stage_facts facts;
 	uint16_t parent;
 	uint32_t life;
-	/* Other stages' calls run in its calls, so its own CPU time is unknown. False: kernels. */
+	/* Its calls contain other stages' calls, so its own CPU time is unknown. Kernels: false. */
 	atomic_bool has_inner;
 	uint64_t sent[STAGE_SUM_MAX];
 	/* Elements put into and taken out of this stage, if it is a queue. Many threads count. */
@@ -173,7 +173,7 @@ static const char *name_of(const char *path)
 	return *name == '=' ? name + 1 : name;
 }
 
-/* Finds the stage's parent and queue. Called again for each new stage: it may be the parent. */
+/* Finds the stage's parent and queue. Called again for each new stage, which may be the parent. */
 static void join_stages(uint16_t number)
 {
 	struct stage *stage = &stages[number];
@@ -499,7 +499,7 @@ OFTEN void stage_end_timed(struct stage_call *call)
 	ns = clock_length_ns(ticks);
 	read_ns = read_so_far() - call->read_ns;
 	if (read_ns > ns)
-		read_ns = 0; /* the slot was got during the call, and its counters are older */
+		read_ns = 0; /* the thread got its slot during the call: the counters are older */
 	own_ticks = ns ? (int64_t)(ticks - call->inner_ticks) : 0;
 	own_read_ns = (int64_t)(read_ns - call->inner_read_ns);
 	if (call->outer) {
@@ -649,7 +649,7 @@ static bool record(uint64_t now_ns)
 	return true;
 }
 
-/* Begins anew in a forked child, whose sums are its parent's. */
+/* Begins anew in a forked child, which has inherited its parent's sums. */
 static void begin_life(uint64_t now_ns)
 {
 	struct dlprof_stage_sum dropped;

@@ -3,8 +3,8 @@
  * stage.h - counts and times the stages of a loader's pipeline, in frameworks that run them on
  * threads.
  *
- * Every call is counted. Of calls that are short on average, one in a few is timed, chosen at
- * random, and counts for the others: their times are unbiased estimates.
+ * Every call is counted. If a stage's calls are short on average, only some are timed, chosen at
+ * random, and each stands for several calls. The estimated times are unbiased.
  *
  * Time is cut into windows. Each stage called in a window gets a record. Windows grow longer, so a
  * day has a few thousand windows.
@@ -54,7 +54,7 @@ struct stage_sums {
 struct stage_call {
 	struct stage_sums *sums;
 	uint32_t number;
-	uint32_t weight; /* number of calls for which this one counts; 0: not timed, rest unset */
+	uint32_t weight; /* calls for which this one counts; 0: not timed, later members unset */
 	struct stage_call *outer; /* the timed call around this one; NULL: unknown */
 	uintptr_t address;
 	uint64_t begin_ticks;
@@ -91,13 +91,13 @@ static inline bool stage_is_named(uint32_t number)
 }
 
 /*
- * These begin a call of an object, for which stage_end() must be called later, unless they return
- * STAGE_NONE or STAGE_UNNAMED. A leaf is a call in which no other stage is called. If it is not
- * timed, it is counted at once, and STAGE_NONE is returned.
+ * Begin a call of an object. Call stage_end() later, unless the result is STAGE_NONE or
+ * STAGE_UNNAMED. A leaf is a call in which no other stage is called. A leaf that is not timed is
+ * counted at once, and the result is STAGE_NONE.
  */
 uint16_t stage_begin(struct stage_call *call, const void *object);
 uint16_t stage_begin_leaf(struct stage_call *call, const void *object);
-/* Begins an object's first call, which is timed. If `number` is STAGE_NONE, it is not counted. */
+/* Begins an object's first call, which is timed, but not counted if `number` is STAGE_NONE. */
 void stage_begin_first(struct stage_call *call, uint16_t number);
 /* Begins a leaf whose struct is not on the stack. `address` is in the stack frame of the call. */
 uint16_t stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t address)

@@ -19,7 +19,7 @@ static void tell_item(struct thread *thread, struct ahead_item *item)
 			consumer_hand_on(event, item->begin_ns, item->end_ns);
 			continue;
 		}
-		/* If another thread made the iterator, that took no time of this thread. */
+		/* If another thread made the iterator, this thread spent no time on that. */
 		if (i != AHEAD_EPOCH || event->epoch.unused != thread->tid) {
 			event->begin_ns = item->begin_ns;
 			event->duration_ns = 0;

@@ -8,8 +8,8 @@
 #include "batch/ahead.h"
 
 /*
- * Notes that this thread will ask `stream` for a batch, or (`stream` 0) make an iterator. Returns
- * true if what it gets may be for another thread.
+ * Notes that this thread will ask `stream` for a batch or, if `stream` is 0, make an iterator.
+ * Returns true if this thread may pass the batch or iterator on to another thread.
  */
 bool taker_asks(uint64_t stream);
 
@@ -18,7 +18,7 @@ void taker_gives_up(bool doubtful);
 
 /*
  * Notes that this thread waited for `object` from queue `key` (`object` NULL: for future `key`).
- * Returns false if that is no item of an asker.
+ * Returns false if `object` is no item of an asker.
  */
 bool taker_takes(const void *key, const void *object, uint64_t begin_ns, uint64_t end_ns);
 

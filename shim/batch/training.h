@@ -20,7 +20,7 @@ void training_resume(struct thread *thread, uint64_t now_ns);
 void training_batch(struct thread *thread, const struct dlprof_event *batch);
 void training_stop(struct thread *thread, const struct dlprof_event *stop);
 
-/* Leaves `ns` out of the step, in which an older batch was freed. */
+/* Leaves out of the step the time `ns`, in which an older batch was freed. */
 static inline void training_skip(struct thread *thread, uint64_t ns)
 {
 	if (thread->training.since_ns)
