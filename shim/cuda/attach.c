@@ -45,7 +45,7 @@ static bool is_helper(void)
 	return false;
 }
 
-/* Returns true in a process that ncu started, and would end if we set CUDA_INJECTION64_PATH. */
+/* Returns true in a process that ncu started. ncu would end it if we set CUDA_INJECTION64_PATH. */
 static bool is_profiled(void)
 {
 	return environment_has("NV_TPS_LAUNCH") || environment_has("NV_NSIGHT_INJECTION");

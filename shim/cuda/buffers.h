@@ -2,8 +2,8 @@
 /*
  * buffers.h - the buffers into which CUPTI writes its records.
  *
- * FREE -> OUT (with CUPTI) -> DONE (to be read) -> READING -> FREE. CUPTI requests them during the
- * host's launches, so no lock is taken.
+ * FREE -> OUT (with CUPTI) -> DONE (to be read) -> READING -> FREE. CUPTI requests buffers during
+ * the host's launches, so no lock is taken.
  */
 #pragma once
 
@@ -45,12 +45,12 @@ void buffers_free(uint8_t *buffer, uint64_t reached_ns);
 uint64_t buffers_complete_ns(uint64_t now_ns);
 
 /*
- * Returns true if a buffer is lost, and sets the span of time that its records are from. A buffer
- * is lost if CUPTI gave back a later one of its thread BUFFER_LOST_NS ago, or if it is older than a
- * forced flush (0: there was none).
+ * Returns true if a buffer is lost, and sets the time from which its records are. A buffer is lost
+ * if CUPTI gave back a later one of its thread BUFFER_LOST_NS ago, or if it is older than a forced
+ * flush (0: there was none).
  *
- * The work of a stream runs in order, so what was launched in a lost buffer ran before what is in
- * the next one. The risk remains of a stream that has records in the lost buffer only.
+ * Operations of a stream run in order, so those recorded in a lost buffer ran before those in the
+ * thread's next buffer. One risk remains: a stream that has records in the lost buffer only.
  */
 bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret_end_ns);
 

@@ -30,7 +30,7 @@ static double slope(const struct clock_pair *a, const struct clock_pair *b)
 
 #define BASE_NS 500000000 /* closer readings tell little about the clock's speed */
 
-/* Returns the slope from a reading to the next one. For the newest, takes the last BASE_NS. */
+/* Returns the slope from a reading to the next one; for the newest, that of the last BASE_NS. */
 static double slope_at(const struct clock_map *map, uint32_t number)
 {
 	const struct clock_pair *pair = pair_at(map, number), *before = NULL;

@@ -74,7 +74,7 @@ static struct thread *enter(void)
 	return thread;
 }
 
-/* Records a launch after the call: the first launch starts CUDA, which calls attach.c. */
+/* Called after the launch: the first launch starts CUDA, which makes attach.c choose the mode. */
 void cudart_launch(uint32_t graph)
 {
 	struct thread *thread;

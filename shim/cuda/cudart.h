@@ -2,9 +2,9 @@
 /*
  * cudart.h - records the host's calls of libcudart, by import slots.
  *
- * If CUPTI is used, these calls only show whether CUPTI is silent though the host launches. If not,
- * nothing else is recorded: neither calls of programs that use the driver (XLA, Triton, CuPy), nor
- * those of libraries with a libcudart of their own (cuBLAS, cuDNN, NCCL).
+ * With CUPTI, these calls only show whether CUPTI is silent though the host launches. Without
+ * CUPTI, nothing else is recorded: neither calls of programs that use the driver (XLA, Triton,
+ * CuPy), nor those of libraries with a libcudart of their own (cuBLAS, cuDNN, NCCL).
  */
 #pragma once
 
@@ -32,8 +32,8 @@ enum {
 extern HIDDEN __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 
 /*
- * Returns true in the outermost wrapper, which alone records: TensorFlow's functions of the same
- * names call ours. A wrapper that longjmp() left is known by its frame at a lower address.
+ * Returns true in the outermost wrapper, which alone records: TensorFlow has functions of the same
+ * names, which call ours. If cudart_frame is below `frame`, longjmp() left that wrapper.
  */
 static inline bool cudart_begin(uintptr_t frame)
 {

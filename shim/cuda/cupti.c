@@ -184,7 +184,7 @@ static int mismatch(struct text *why, int major, const char *other, int other_ma
 	return -EPROTONOSUPPORT;
 }
 
-/* Returns 0 if CUPTI fits. Calls it only if there is a driver: else 13.2 recurses endlessly. */
+/* Returns 0 if CUPTI is not newer than the driver, and of the version of a mapped libcudart. */
 static int fits(const struct cupti *found, const struct runtime *runtime, int driver,
 		struct text *why)
 {
@@ -205,6 +205,7 @@ int cupti_find(struct text *why)
 	struct cupti found = {0};
 	int driver = driver_major(), r;
 
+	/* Without a driver, functions of CUPTI 13.2 recurse endlessly. */
 	if (!driver)
 		return fail(why, "no driver of CUDA is loaded", -ENODEV);
 	if (chosen && !chosen[0])

@@ -116,14 +116,14 @@ static void complete_theirs(void *context, uint32_t stream, uint8_t *buffer, siz
 }
 
 /*
- * Copies another user's records out of a buffer of ours, into one of the user's.
+ * Copies another user's records out of a buffer of ours, into one of that user's.
  *
- * CUPTI fills a thread's buffer before it requests another, so another user's records may be in our
- * buffers for long. Only marked buffers are copied. Before CUPTI hears of a user, we mark the
- * buffers that CUPTI has, and from then on each buffer that CUPTI requests. A request lists its
- * buffer before it checks for a user, and we note the user before we mark the listed buffers, so
- * none is missed. A buffer keeps its mark, as it may come back when CUPTI is ours again: torch's
- * profiler flushes CUPTI seconds after it disabled its kinds.
+ * CUPTI fills a thread's buffer before it requests another, so our buffers may get another user's
+ * records for long. Only marked buffers are copied. Before CUPTI learns of a user, we mark the
+ * buffers that CUPTI has, and from then on each buffer that CUPTI requests. None is missed: a
+ * request lists its buffer before it checks for a user, and we note the user before we mark the
+ * listed buffers. A buffer keeps its mark, as it may come back when CUPTI is ours again: torch's
+ * profiler first disables its kinds of records, and flushes CUPTI seconds later.
  *
  * The copy also has records from before and after the user's time. The user selects by time.
  */
@@ -147,8 +147,8 @@ static void share_with_them(void *context, uint32_t stream, const uint8_t *buffe
 /*
  * An empty buffer that we got from the other user of CUPTI. We return it when that user flushes.
  *
- * torch's profiler assumes that nothing was recorded if a flush returns none of its buffers, though
- * its records may be in buffers of ours. Only the writing thread asks for this buffer, because the
+ * torch's profiler assumes that nothing was recorded if a flush returns none of its own buffers,
+ * though its records may be in ours. Only the writing thread asks for this buffer, because the
  * user's threads may hold the lock that the user's function takes.
  */
 static struct {
@@ -208,7 +208,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
-	/* This comes first, so that the writing thread does not take CUPTI back meanwhile. */
+	/* Noted first, so that the writing thread does not take CUPTI back meanwhile. */
 	note_change();
 	activity_yield(theirs.kinds);
 	buffers_share_out();

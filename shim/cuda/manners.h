@@ -2,9 +2,9 @@
 /*
  * manners.h - gives way to another user of CUPTI in this process, such as torch.profiler.
  *
- * CUPTI has room for one user's buffer callbacks, and one list of enabled kinds. To notice other
- * users, we export the functions that set these, and dlsym() returns ours. Other users could notice
- * these calls of ours, which we undo when a user comes:
+ * CUPTI has room for one user's buffer callbacks, and one list of enabled kinds of records. To
+ * notice other users, we export the functions that set these two, and dlsym() returns ours. Other
+ * users could notice these calls of ours, which we undo when a user comes:
  *
  * - cuptiSubscribe: undone at once by cuptiUnsubscribe, as there can be only one subscriber.
  * - cuptiActivityRegisterCallbacks: the user's are set, by the user or by manners_restore().

@@ -43,7 +43,7 @@ void outbox_push(const struct dlprof_event *event)
 	thread_push(thread, event);
 }
 
-/* Adds CUPTI's count of dropped records, unless there is another user: reading it resets it. */
+/* Adds CUPTI's count of dropped records, unless there is another user: reading resets the count. */
 static void count_dropped(void)
 {
 	size_t dropped = 0;

@@ -35,7 +35,7 @@ static struct launch {
 static struct {
 	uint64_t requested_ns;
 	uint8_t streams[256 / 8]; /* bit i: stream i has an operation in this buffer */
-	uint64_t reached_ns;      /* when each of these streams had begun an operation of it */
+	uint64_t reached_ns;      /* when each of these streams had begun an operation in it */
 	bool forced;              /* from a forced flush: unfinished operations have no end */
 	uint64_t forced_ns;       /* when another user began that flush; 0: it is ours */
 	uint32_t launcher;
@@ -49,7 +49,7 @@ static bool convert(uint64_t *begin, uint64_t *end)
 	return good;
 }
 
-/* Notes by how much an operation is older than its buffer's request (2. in coverage.h). */
+/* Notes by how much an operation is older than its buffer's request (fact 2 in coverage.h). */
 static void note_lag(uint64_t begin_ns)
 {
 	if (begin_ns + CLOCKS_NS <= own.requested_ns &&
@@ -114,7 +114,7 @@ static void ask_driver(const char *function, char *text, size_t size, uint32_t d
 		text[0] = '\0';
 }
 
-/* Notes a device's name, and its PCI address, by which processes know that it is the same. */
+/* Notes a device's name, and its PCI address, which shows whether processes use the same device. */
 static void note_device(uint32_t device)
 {
 	static uint32_t noted;

@@ -31,7 +31,7 @@ bool state_lacks_device_sync(void);
 void state_note(const char *key, const char *value);
 void state_note_number(const char *key, int64_t value);
 
-/* Return true if CUPTI's buffers are ours, or are another user's. */
+/* Return true if CUPTI's buffers are ours (armed), or if they are another user's (yielded). */
 bool state_is_armed(void);
 bool state_is_yielded(void);
 void state_arm(void);

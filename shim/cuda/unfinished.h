@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unfinished.h - follows operations that another user's forced flush cut off: they have no end.
+ * unfinished.h - follows operations that another user's forced flush of CUPTI cut off, without end.
  *
- * Each leaves a gap in what is known, from the end of its stream's last operation to the begin of
- * the next one, but of at most UNFINISHED_LONGEST_NS. The writing thread calls these functions.
+ * Each leaves a gap in what is known. The gap begins with the operation or, if its begin is
+ * unknown, at the end of its stream's last one. It ends when the stream's next one begins, at most
+ * UNFINISHED_LONGEST_NS after the flush. The writing thread calls these functions.
  */
 #pragma once
 

@@ -45,7 +45,7 @@ static void take_back(void)
 	reader_resume(clock_now_ns());
 	if (activity_arm() == 0) {
 		state_arm();
-		/* Another user of CUPTI came meanwhile: repeat its settings, replaced by ours. */
+		/* Another user of CUPTI came meanwhile: repeat its settings, which ours replace. */
 		if (!manners_is_free(clock_now_ns())) {
 			activity_yield(UINT64_MAX);
 			manners_restore();
