@@ -155,7 +155,7 @@ bool backing_lock(const char *path)
 	return false;
 }
 
-/* Renames a file, and replaces none: by renameat2(), by a link, or after a look for the target. */
+/* Renames a file, and replaces none: by renameat2(), by a link, or after checking the target. */
 static int rename_once(const char *from, const char *to)
 {
 	int r = (int)sys_call6(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to,

@@ -3,8 +3,8 @@
  * backing.h - makes the file behind a segment: of full length, but disk blocks only where used.
  *
  * On a full disk, touching a page without a disk block raises SIGBUS, so each page is reserved by
- * backing_reserve() first. (btrfs and others need a new block for each write, so there a disk that
- * gets full later can still raise it.)
+ * backing_reserve() first. (btrfs and others need a new block for each write. There, touching a
+ * reserved page can still raise SIGBUS if the disk gets full later.)
  */
 #pragma once
 

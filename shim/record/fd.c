@@ -77,7 +77,7 @@ static bool is_code(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
-	/* "libm.so.6" is code, too, and what describes an installed package is read by code. */
+	/* "libm.so.6" is code, too. Only code reads descriptions of installed packages. */
 	if (!dot)
 		return false;
 	for (int i = 0; code_suffixes[i] && (dot[1] == 'p' || dot[1] == 's'); i++)

@@ -34,7 +34,7 @@ static bool is_own(const struct dlprof_header *header)
 
 /*
  * Returns the header of the program that this process ran before execve(), or NULL. No code of ours
- * runs at execve(), so DLPROF_LIFE always names this program's first segment.
+ * runs at execve(), so each program sets DLPROF_LIFE to its first segment as soon as it has one.
  */
 static const struct dlprof_header *life_before(const char *folder)
 {

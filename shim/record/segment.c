@@ -230,7 +230,7 @@ static int prepare(struct segment *segment)
 	return r;
 }
 
-/* Adds a segment. Only for own.grower, or as long as there is one thread. */
+/* Adds a segment. Only own.grower may call this, or the only thread of a process. */
 static int add_segment(void)
 {
 	uint32_t index = own.count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * start.h - makes this process record. It is STARTING, IDLE after the constructor, then ON or OFF.
+ * start.h - makes this process record. States: STARTING; IDLE after the constructor; ON or OFF.
  *
  * A forked child is ON from the start, but records only after its own start_recording().
  */

@@ -20,7 +20,7 @@ struct account {
 /* Returns a new account for a thread, or the pool's common account. NULL: there are too many. */
 struct account *summary_account(void);
 
-/* Gives all threads one account, begun by `first`: they are a pool and take turns to train. */
+/* Gives all threads one account, which goes on from `first`: they are a pool, and train in turn. */
 void summary_pool(const struct account *first);
 
 bool summary_has_pool(void);

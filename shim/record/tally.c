@@ -137,7 +137,7 @@ static OFTEN void find_lightest(struct thread_top *top, uint32_t block)
 	top->lightest_ns[block] = top->ns[lightest];
 }
 
-/* Notes a tally's new time. The block's tally with the least time stays, unless it is this one. */
+/* Notes a tally's new time. Only if it was the block's lightest, the lightest is searched anew. */
 static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
 {
 	uint32_t place = (uint32_t)(tally - top->tallies);

@@ -73,7 +73,7 @@ static_assert(DLPROF_TALLY_FILE_COUNT <= THREAD_TOP_MAX &&
 #define THREAD_IMAGE_MAX   4
 #define THREAD_DECODER_MAX 32
 
-/* Where a thread is. There is no padding, so that places can be compared by memcmp(). */
+/* Where a thread is: in which call, load and batch. Without padding, for memcmp(). */
 struct thread_place {
 	uintptr_t frame_address;
 	uint64_t stream;
@@ -161,7 +161,7 @@ struct thread_training {
 struct thread_used {
 	uint64_t at_ns, cpu_ns;
 	int64_t pauses, switches;
-	uint32_t blocks, faults; /* read from storage: by calls, and by page faults */
+	uint32_t blocks, faults; /* read from storage: blocks by calls, pages by page faults */
 };
 
 #define THREAD_NAMED_MAX 16
@@ -188,7 +188,7 @@ struct thread {
 	/* stack address of the innermost Python call of a decoder (boundary.c); 0: none */
 	uintptr_t boundary_address;
 	uint32_t load_depth;
-	bool boundary_inflates;		/* the outermost such call unpacks data, not an image */
+	bool boundary_inflates;		/* the outermost such call unpacks data that is no image */
 	uint32_t import_depth;
 	bool busy; /* a record is being written, so a signal handler can write none now */
 
@@ -204,7 +204,7 @@ struct thread {
 	uint32_t generation;
 	uint32_t task;
 	uint64_t stream;		/* 0: no batch */
-	uint64_t boundary_count; /* number of decodes when the outermost such call began */
+	uint64_t boundary_count; /* number of decodes when such an outermost call began */
 	uint64_t sample_floor_ns;	/* faster samples are not listed */
 
 	uint32_t tid;
@@ -270,10 +270,10 @@ struct thread {
 		bool looked, looked_apart;
 		const void *looked_key;
 		uint64_t looked_begin_ns, looked_until_ns;
-		uint32_t count; /* number of waits of this thread since since_ns */
-		/* CPU times. main_ns: of the main thread, when this thread first waited; own_ns: of
-		 * this thread between waits; exit_ns: of this thread, when its last wait ended */
-		uint64_t main_ns, own_ns, exit_ns;
+		uint32_t count;   /* number of waits of this thread since since_ns */
+		uint64_t main_ns; /* CPU time of the main thread when this thread first waited */
+		uint64_t own_ns;  /* CPU time of this thread between its waits */
+		uint64_t exit_ns; /* CPU time of this thread when its last wait ended */
 		/* length of the thread's waits, and CPU time that the main thread used in them */
 		uint64_t waited_ns, within_ns;
 		uint64_t since_ns;

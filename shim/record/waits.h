@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits.h - counts what loads wait for, by kind and peer. These are parts of DLPROF_CLASS_WAIT. */
+/* waits.h - counts what loads wait for, by kind and peer. It is all time of DLPROF_CLASS_WAIT. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ enum wait_kind {
 
 void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
 
-/* If a data file is mapped, counts page faults of a load, and the time that they may have taken. */
+/* Counts a load's page faults, and the time that they may have taken, if a data file is mapped. */
 void waits_add_faults(struct thread *thread, uint64_t count, uint64_t ns);
 
 /* Sets `find`, which returns the path of the mapped data file; "": several, NULL: none. */
@@ -31,7 +31,7 @@ void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 /* Counts a write() that waited until the other side of a pipe, socket or terminal had read. */
 void waits_add_write(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
 
-/* Counts a wait for a file's lock. `is_held`: somebody had it, and the call gave up at once. */
+/* Counts a wait for a file's lock. `is_held`: the lock was taken, and the call gave up at once. */
 void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held);
 
 /*
@@ -43,11 +43,11 @@ void waits_try(struct thread *thread, const char *path, bool is_held);
 /* Counts bytes from a socket that no load received itself. A load may wait for their receiver. */
 void waits_received(uint64_t bytes);
 
-/* Begins a load: what other threads received before it does not count. */
+/* Begins a load: what other threads received before the load does not count. */
 void waits_begin(void);
 
 /*
- * Ends a load: sleeps since the last try for a lock count as plain sleeps, and what other threads
- * received as bytes of WAIT_THREAD.
+ * Ends a load. Sleeps since the last try for a lock count as plain sleeps. Bytes that other threads
+ * received from sockets during the load count as WAIT_THREAD.
  */
 void waits_end(struct thread *thread);
