@@ -85,7 +85,7 @@ extern HIDDEN struct real real;
 /* Looks up the real functions. Called by the constructor, or by a wrapper that runs before it. */
 void real_resolve(void);
 
-/* Has `ends` called before the process kills itself by a signal, provided that has_end(). */
+/* Makes kill() call `ends` before the process kills itself by a signal, if has_end() is true. */
 void hook_process(bool (*has_end)(void), void (*ends)(void));
 
 /* Returns false on musl, whose structs differ. */
@@ -123,7 +123,7 @@ static inline bool hook_wait_begin(struct span *span)
 
 /*
  * Begins a wait without a time limit. Within a decoder, which waits for its threads, it counts as
- * decoding. A wait with a limit does not, as the interpreter waits for its lock in this way.
+ * decoding. A wait with a limit does not, because the interpreter waits for its lock with a limit.
  */
 static inline bool hook_join_begin(struct span *span)
 {

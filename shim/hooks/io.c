@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* io.c - wrappers of descriptors that need more than a row, and functions for all such wrappers. */
+/* io.c - wrappers on descriptors that need more than a row of hooks.def, and functions for all. */
 #include "hooks/hook.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 /*
  * real.c - the real functions, and their substitutes until our constructor has run.
  *
- * Before that, allocators call open, read and close, and a lookup, which may allocate, can
- * deadlock. So functions that have a system call in hooks.def make that call.
+ * Allocators call open, read and close earlier. To look these up could deadlock then, because a
+ * lookup may allocate. So functions that have a system call in hooks.def make that call.
  */
 #include "hooks/hook.h"
 

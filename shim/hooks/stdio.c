@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stdio.c - counts the bytes that the kernel delivers in a call for a stream, and has the wrappers
- * of streams that need more than a row.
+ * stdio.c - counts the bytes that the kernel delivers to a stream during a call, and has the
+ * wrappers of streams that need more than a row.
  *
- * Refilling the buffer counts, taking from it does not. After a seek, libc tracks the descriptor's
- * offset, whose change is exact. Before, it is the bytes taken, plus the growth of the buffer.
+ * Bytes count when the buffer is refilled, not when they are taken from it. After a seek, libc
+ * tracks the descriptor's offset, and its change is exact. Before, bytes taken and the buffer's
+ * growth count.
  *
  * Not counted: refills in fgetc() and getc(), in wide streams, and of a seek past the end.
  */

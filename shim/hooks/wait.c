@@ -23,7 +23,7 @@ void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes)
 		waits_add_fd(span->thread, fd, span->own_ns, bytes);
 }
 
-/* A shorter write() only copied its bytes. */
+/* A shorter write() did not wait: it only copied its bytes. */
 #define WRITE_LEAST_NS 100000
 
 void hook_write_end(struct span *span, int fd, uint64_t bytes)
