@@ -29,9 +29,7 @@ static const char *const token_begins[] = {
 	"akia",     "xox",      "xapp-", "glpat-", "hooks.slack.", " -p",
 };
 
-/*
- * followers[c - 'a'] has a bit for each letter that often follows the letter c in words and names.
- */
+/* followers[c - 'a'] has a bit for each letter that often follows the letter c in names. */
 static const uint32_t followers[] = {
 	0x1febd6e, 0x016d915, 0x11edd9d, 0x01edd7b, 0x1fffd7f, 0x11ec931, 0x01ef9dd,
 	0x11a4111, 0x2aef87f, 0x0040011, 0x0044111, 0x11cd91d, 0x014d91f, 0x13cfd7f,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * sys.h - system calls of our own, which bypass wrappers and errno: they return the kernel's
- * answer.
- */
+/* sys.h - our own system calls. They bypass wrappers and errno, and return the kernel's answer. */
 #pragma once
 
 #include <fcntl.h>

@@ -187,10 +187,7 @@ static void begin_cupti(void)
 	note_level();
 }
 
-/*
- * CUDA calls this in cuInit(). With driver 580, returning 0 ended in SIGSEGV
- * (tests/gpu/semantics.py).
- */
+/* cuInit() calls this. With driver 580, a result of 0 ended in SIGSEGV (tests/gpu/semantics.py). */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {

@@ -236,9 +236,7 @@ static int reserve_database(struct text *why)
 	return 0;
 }
 
-/*
- * Uses /dev/shm only if the user asks: it is small in containers, and PyTorch dies when it is full.
- */
+/* Uses /dev/shm only on request: it is small in containers, and PyTorch dies if it is full. */
 static int open_segments(struct text *why)
 {
 	const char *base = getenv("TMPDIR");
