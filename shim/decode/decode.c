@@ -32,7 +32,7 @@ static bool is_read_request(const char *request)
 	       (opcode == read_one || opcode == read_many);
 }
 
-/* Times the submission of reads: cached data, and files without O_DIRECT, are read in it. */
+/* Times the submission of reads, during which cached data and files without O_DIRECT are read. */
 static void input_submit_end(struct unit *unit, const void *requests, int count)
 {
 	const void *first;
@@ -270,7 +270,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 	unit_end(&unit, (struct unit_result){.counted = (is_done), .failed = (has_failed),         \
 					     .bytes = (in), .made_bytes = (out)})
 
-/* z_stream: next_in, avail_in, at 24 next_out, avail_out. Result 1: the end; -5: no failure. */
+/* z_stream: next_in, avail_in; at 24 next_out, avail_out. Result 1 is the end, -5 no failure. */
 #define STREAM_LEFT(stream) ((stream) ? FIELD(uint32_t, stream, 8) : 0)
 #define STREAM_ROOM(stream) ((stream) ? FIELD(uint32_t, stream, 32) : 0)
 #define BEGIN_INFLATE                                                                              \

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * jpeg.h - the families of libjpeg's calls. Members read here are the same in 6b, 7, 8 and turbo.
- */
+/* jpeg.h - the families of libjpeg's calls. Members read here are alike in 6b, 7, 8 and turbo. */
 #pragma once
 
 #include "decode/family.h"
@@ -28,7 +26,7 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 	return true;
 }
 
-/* Returns the bytes taken since `before` was next. If the buffer was refilled, returns all. */
+/* Returns the bytes taken since `before` was next. If the buffer was refilled, returns its rest. */
 static inline uint64_t jpeg_taken(const void *next, const void *before, uint64_t before_bytes)
 {
 	uintptr_t taken = (uintptr_t)next - (uintptr_t)before;

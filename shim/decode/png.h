@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* png.h - the families of libpng's calls. Its structs are private: ask by its functions. */
+/* png.h - the families of libpng's calls. Its structs are private, so we ask its functions. */
 #pragma once
 
 #include "decode/family.h"

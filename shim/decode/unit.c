@@ -42,7 +42,7 @@ bool unit_can_read(const void *address)
 	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
 }
 
-/* Returns true in a decoder's call. Frames that longjmp() left are known by a missing mark. */
+/* Returns true inside another decoder's call. A frame that longjmp() left has lost its mark. */
 static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 {
 	for (const struct thread_frame *frame = thread->frame; frame > thread->frames; frame--) {
@@ -59,8 +59,8 @@ static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 }
 
 /*
- * Returns true if the call is a part of an image that is counted already: by an enclosing Python
- * call (Pillow's for a PNG, HDF5's for a data set), or since its first call, as it has not ended.
+ * Returns true if the call is a part of an image that is counted elsewhere: by the Python call
+ * around it (Pillow's for a PNG, HDF5's for a data set), or by the image's first call.
  */
 static OFTEN bool is_part_of_image(const struct thread *thread)
 {
