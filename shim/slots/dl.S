@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dl.S - the entry of the host's dlsym(), only a jump in a process that does not record.
+ * dl.S - the host's dlsym(). In a process that does not record, it only jumps to the real dlsym().
  *
- * For RTLD_NEXT and RTLD_DEFAULT glibc looks at the return address, so jump there, too.
+ * It jumps there for RTLD_NEXT and RTLD_DEFAULT, too, because glibc looks at the return address.
  */
 #include "slots/branch.h"
 

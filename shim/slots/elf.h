@@ -58,7 +58,9 @@ struct elf_slot {
 
 #define ELF_MASK_WORDS 16
 
-/* A search for slots: all zero, then elf_want() for each symbol. It may find further slots, too. */
+/*
+ * A search for slots: set it to 0, then call elf_want() for each symbol. It may find others, too.
+ */
 struct elf_cursor {
 	uint64_t mask[ELF_MASK_WORDS];
 	size_t table;

@@ -65,7 +65,7 @@ static void note_module(const char *before, const struct module *module, const c
 	note_add('w', note.buffer);
 }
 
-/* Lets the kernel try an atomic "or" with zero. Returns 1, 0, or -errno if it cannot tell. */
+/* Returns 1 if writable, 0 if not, or -errno: the kernel tries an atomic "or" with zero. */
 static int is_writable(uintptr_t address)
 {
 	long r = sys_call6(SYS_futex, (long)address, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0,
@@ -321,7 +321,7 @@ static bool is_listed_for_good(void)
 	return !lookup_closing && got.closes == lookup_closes;
 }
 
-/* Stops looking after a while, as a longjmp() may have left a call that seems to be under way. */
+/* Returns true if lazily bound calls are under way, for a while: longjmp() may have left one. */
 static bool look_for_lost(void)
 {
 	uint32_t count = pool_lost_count();

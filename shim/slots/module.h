@@ -31,9 +31,7 @@ struct module {
 	void **slot; /* a slot that was changed, or NULL */
 };
 
-/*
- * Sorted by descending address. The kernel maps most modules in this order, so sorting moves few.
- */
+/* Sorted by descending address, as the kernel maps most modules, so sorting moves few of them. */
 struct module_table {
 	struct module modules[MODULE_MAX];
 	uint32_t count;

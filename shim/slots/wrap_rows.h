@@ -8,13 +8,14 @@
  * - WRAP_SET: the name of the struct wrap_set that is made
  * - WRAP_LIBRARIES, WRAP_REACHED: members of that struct
  * - WRAP_LIBRARY(LIBRARY): the library's index in WRAP_LIBRARIES
- * - WRAP_STATE: declares a variable that BEGIN sets and END_x reads (may be left out)
  * - END_x: what rows of family x do after the real call
- * - BEGIN: what all rows do before it; true if END_x must follow
- * - BEGIN_x: a comma and an expression, which family x uses instead of BEGIN (may be left out)
- * - JUMPS_x: ", true" if a wrapper without an end to run jumps to the real function (or left out)
- * - CALLS_x: a comma and an expression that calls `real`; ENTRY_x: a comma and a macro that defines
- *   a wrapper instance. For functions that C can neither call nor be (may be left out)
+ * - BEGIN: what rows do before the real call; its value says whether END_x follows
+ * It may also define:
+ * - WRAP_STATE: a declaration of a variable that BEGIN sets and END_x reads
+ * - BEGIN_x: a comma and an expression, which family x uses instead of BEGIN
+ * - JUMPS_x: ", true" if a wrapper jumps to the real function when no END_x follows
+ * - CALLS_x, ENTRY_x: for functions that C can neither call nor be: a comma and an expression that
+ *   calls `real`, and a comma and a macro that defines a wrapper instance
  *
  * These can use the parameters, WRAP_STATE, `target`, `copy`, `row_library` and `row_name`, and
  * END_x also `result`. Structs of the caller are read after the call.
@@ -40,8 +41,8 @@
 #define STRIP(...) __VA_ARGS__
 
 /*
- * BEGIN_x, if defined, is ", its begin": the comma makes that the second argument. Else the second
- * one is the usual begin.
+ * If BEGIN_x is defined, its comma makes its expression the second argument of SECOND(). If not,
+ * the second argument is the usual begin.
  */
 #define SECOND(first, second, ...) second
 #define BEGIN_OR_USUAL(...)	   SECOND(__VA_ARGS__, )
