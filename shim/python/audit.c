@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * audit.c - patches loader modules at the moment they are imported, and leaves no trace.
+ * audit.c - patches loaders' modules at the moment they are imported, unnoticed by Python code.
  *
- * Python raises an audit event before it imports a module and takes the module's lock. So the hook
- * imports the target itself, and patches it. Targets that are imported without an event are patched
+ * Python raises an audit event before it takes a module's lock and imports the module. So the hook
+ * imports a target itself, and patches it. Targets that are imported without an event are patched
  * at the next import, or before a fork.
  */
 #include "python/audit.h"
@@ -101,7 +101,7 @@ static int32_t seen_pid;
 
 static void note_seen(const struct target *target)
 {
-	/* Not noted: a module that only serves loaders, and the user's (the last target). */
+	/* Neither a module that only serves loaders is noted, nor the user's (the last target). */
 	if (target->patch != descriptor_patch && target != &targets[TARGET_COUNT - 1] &&
 	    !seen_package) {
 		seen_package = target->module;

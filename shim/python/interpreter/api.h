@@ -11,8 +11,8 @@ typedef struct py_object PyObject;
 typedef PyObject *(*py_wrapper)(PyObject *self, PyObject *args, PyObject *kwargs);
 
 /*
- * A C function that gets its arguments without tuple and dict: that of a built-in function with
- * PY_FAST_KEYWORDS, or one that any object may have (`count` then has PY_COUNT_FLAG).
+ * A C function that gets its arguments as an array, not as tuple and dict. Built-in functions with
+ * PY_FAST_KEYWORDS are such functions. Any object may have one, too: its `count` has PY_COUNT_FLAG.
  */
 typedef PyObject *(*py_fast)(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
 

@@ -10,7 +10,7 @@
 
 struct later {
 	const char *module;
-	const char *implied;	/* module that imports this one; NULL: none (boundary.def) */
+	const char *implied;	/* once it is loaded, we import `module`; NULL: none */
 	void (*patch)(PyObject *module, size_t row);
 	size_t row;
 	bool is_function;	/* patches a function of the module, not a method */

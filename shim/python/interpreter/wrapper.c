@@ -199,7 +199,7 @@ static bool take_looks(PyObject *self, PyObject *original)
 	return (done || !entries) && py.PyObject_SetAttrString(self, "__wrapped__", original) == 0;
 }
 
-/* Returns true if calls get the object as self: __get__ tells, as pybind11 binds built-in ones. */
+/* Returns true if calls get self: in classes, as pybind11's built-ins do there, or by __get__. */
 static bool gets_object(PyObject *owner, PyObject *original)
 {
 	OWNED PyObject *kind = py.PyObject_Type(owner), *type = py.PyObject_Type(original);

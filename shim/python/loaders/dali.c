@@ -33,7 +33,7 @@ static bool begins(const char *name, const char *begin, const char **ret_rest)
 	return strncmp(name, begin, length) == 0;
 }
 
-/* "readers__File#2" belongs to "readers__File". "__Resize_2" is a Resize without a name. */
+/* "readers__File#2" is an operator "readers__File". "__Resize_2" is a Resize without a name. */
 static uint16_t operator_of(const char *name, const char *root)
 {
 	size_t length = strcspn(name, " #");

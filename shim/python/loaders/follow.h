@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.h - records the batches of an iterator of which only the calls are known: each is a wait.
+ * follow.h - records the batches of an iterator that is known by its calls only: each is a wait.
  *
  * A call within another followed call or a load does not count.
  */

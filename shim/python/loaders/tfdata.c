@@ -28,7 +28,7 @@ static struct iterator {
 
 static _Atomic uint32_t iterators_busy;
 
-/* the thread that made the newest iterator; NULL: take_making() has moved the time of making it */
+/* the thread that made the newest iterator: take_making() may move the time; NULL: none */
 static struct thread *maker;
 static uint32_t maker_life;
 
@@ -166,7 +166,7 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/* Begins an epoch if one is due. An object not seen to be made is that of the newest iterator. */
+/* Begins an epoch if one is due. An object whose making was not seen is the newest iterator's. */
 static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);

@@ -3,7 +3,8 @@
  * tfdata.h - records batches that a graph of TensorFlow fetches without Python, as in Keras' fit().
  *
  * We wrap functions that TensorFlow's waiting thread calls: one before the wait, with an object of
- * the iterator, and two after it, with the microseconds and with the bytes (0: no batch, the end).
+ * the iterator; one after it, with the wait's microseconds; one with the batch's bytes (0: the
+ * end).
  */
 #pragma once
 
@@ -28,7 +29,7 @@ struct tfdata_making {
 void tfdata_make(struct tfdata_making *making, const void *dataset, bool many);
 void tfdata_make_end(struct tfdata_making *making);
 
-/* Called around a call of a loader by Python. Iterators that are asked within do not count. */
+/* Call these around a loader's call by Python. Iterators asked meanwhile do not count. */
 void tfdata_hold(void);
 void tfdata_release(void);
 

@@ -311,7 +311,7 @@ static OFTEN PyObject *replace_self(PyObject *args, PyObject *standing)
 	return replaced;
 }
 
-/* Compose.__call__(self, sample), Compose.forward(self, *samples) */
+/* Wraps Compose.__call__(self, sample) and Compose.forward(self, *samples). */
 static OFTEN PyObject *steps_compose(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *bytes = NULL, *steps = NULL, *standing = NULL, *replaced = NULL;

@@ -2,7 +2,8 @@
 /*
  * steps.h - times the steps of a load: getting each sample from the dataset, and its transforms.
  *
- * Stand-ins replace a fetcher's dataset, and `self` of Compose, so user classes stay unchanged.
+ * Stand-ins replace the dataset that PyTorch's fetcher has, and `self` in calls of torchvision's
+ * Compose, so the user's classes stay unchanged.
  */
 #pragma once
 

@@ -71,7 +71,7 @@ static bool pass_over(struct walk *walk, const char *path, const char *name)
 		return !walk->nearest && has_part(path, loader_paths);
 	if (!has_part(path, keras_paths))
 		return has_part(path, tensorflow_paths);
-	/* Which line of fit() asks first differs between its calls: the name has to do. */
+	/* The line of fit() that asks first differs between calls, so only the name is hashed. */
 	if (has_part(name, keras_asks)) {
 		walk->hash = hash_bytes(walk->hash, name, strlen(name));
 		walk->by_keras = true;
@@ -124,8 +124,8 @@ static struct walk walk_frames(struct text *text, bool is_dataset)
 }
 
 /*
- * Writes the place, as "train.py:41 in main". Returns a hash of it and of the calls nearest to
- * torch's code; 0: unknown. Needs the GIL.
+ * Writes the place where a loader is made, as "train.py:41 in main". Returns a hash of the place
+ * and of the calls nearest to torch's code; 0: unknown. Needs the GIL.
  */
 static uint64_t origin_find(struct text *text)
 {
@@ -264,8 +264,8 @@ static void rename_dataset(const void *before, const void *now)
 }
 
 /*
- * Returns an entry to use again: of a dataset that is gone, if possible of one that was iterated at
- * this place. Reference cycles keep those of Keras's fit(), so there the last one counts as gone.
+ * Returns an entry to use again: one whose dataset is gone, if possible one iterated at this place.
+ * Reference cycles keep datasets of Keras's fit() alive: there the last one counts as gone.
  */
 static struct iterated *find_before(const void *dataset, const struct walk *walk)
 {

@@ -19,8 +19,8 @@ void identity_made(PyObject *loader);
 
 /*
  * Notes where the program iterates this dataset. If the program iterated another dataset there
- * before, and that one is gone or was Keras's to iterate, this dataset continues the other one's
- * loader. Needs the GIL.
+ * before, and that one is gone or Keras iterated it, this dataset continues the other one's loader.
+ * Needs the GIL.
  */
 void identity_iterated(PyObject *dataset);
 

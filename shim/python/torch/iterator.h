@@ -18,6 +18,6 @@ void iterator_skip(PyObject *iterator, bool skips);
 struct consumer *iterator_epoch(PyObject *iterator, PyObject *loader,
 				const struct consumer_facts *facts, uint64_t begin_ns);
 
-/* Does the same as iterator_epoch() with a state of the caller's, all zero at first. No GIL. */
+/* Does what iterator_epoch() does with a state of the caller's, all zero at first. Needs no GIL. */
 void iterator_start(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);

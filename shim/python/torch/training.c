@@ -160,7 +160,7 @@ static const char hooks_text[] = "def begins(optimizer, args, kwargs):\n"
 static PyObject *hook_names; /* globals of the hooks; NULL: they are not made yet */
 static PyObject *compiles;   /* torch.compiler's function that says if it compiles, or NULL */
 
-/* Sets what tells the hooks if they are compiled, in place of an older function that warns. */
+/* Gives the hooks the function that says if they are compiled; an older one would warn. */
 void training_patch_compiler(PyObject *module, size_t row)
 {
 	compiles = api_get_named(module, "is_dynamo_compiling");

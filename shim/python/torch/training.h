@@ -21,7 +21,7 @@ void training_patch(PyObject *module, size_t row);
 /* Sets optimizers' global hooks, which PyTorch has since 2.0. */
 void training_patch_optimizer(PyObject *module, size_t row);
 
-/* Makes the hooks ask torch.compiler whether they are compiled, in place of a slower function. */
+/* Makes the hooks ask torch.compiler whether they are compiled, once that module is imported. */
 void training_patch_compiler(PyObject *module, size_t row);
 
 /* Notices optimizers that torch.compile is about to compile. */
