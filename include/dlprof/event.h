@@ -62,8 +62,8 @@ enum dlprof_event_flag {
 
 /*
  * EPOCH: begin_ns and duration_ns are those of iter(). `loader` is the number of the loader, from
- * 1; 0 stands for marks of dlprof.h. `epoch` is a number from 0. If a second record has the same
- * numbers, it has the right `workers`.
+ * 1; 0 stands for marks of dlprof.h. `epoch` is a number from 0. If two of these records have the
+ * same numbers, the second has the right `workers`.
  */
 #define DLPROF_LOADER_RANGES UINT32_MAX
 #define DLPROF_EPOCH_SAMPLE_US (UINT32_MAX - 1) /* the largest sample_us: 71 minutes */
@@ -216,7 +216,7 @@ enum dlprof_gpu_kind {
 
 static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 
-/* `id` is the thread of a kernel or call (0: unknown), the number of a graph, or bits of a copy: */
+/* `id`: thread of a kernel or call (0: unknown), number of a graph, bits of a copy (see below). */
 #define DLPROF_GPU_ID_BITS     22
 #define DLPROF_GPU_STREAM_BITS 6
 #define DLPROF_GPU_WHAT(kind, stream, id)                                                          \
