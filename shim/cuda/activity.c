@@ -105,7 +105,7 @@ static int enable_kinds(void)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
-/* Makes our settings or, if not `ours`, other users'. Leaves calls of kinds in `keep` unchanged. */
+/* Gives CUPTI our settings or, if not `ours`, other users'. Kinds in `keep` stay unchanged. */
 static void set_up(bool ours, uint64_t keep)
 {
 	uint32_t count;

@@ -57,7 +57,7 @@ void activity_mute(bool muted);
 bool api_is_possible(void);
 
 /*
- * Makes CUPTI record the calls of api.def, or (not `on`) no longer, except those that another user
+ * Makes CUPTI record the calls of api.def (`on`), or stop it, except for calls that another user
  * wants. Changes nothing for kinds in `keep`. Returns how many calls were changed.
  */
 uint32_t api_enable(bool on, uint64_t keep);

@@ -184,7 +184,7 @@ static int mismatch(struct text *why, int major, const char *other, int other_ma
 	return -EPROTONOSUPPORT;
 }
 
-/* Returns 0 if CUPTI is not newer than the driver, and of the version of a mapped libcudart. */
+/* Returns 0 if CUPTI is not newer than the driver, and of a mapped libcudart's version if known. */
 static int fits(const struct cupti *found, const struct runtime *runtime, int driver,
 		struct text *why)
 {

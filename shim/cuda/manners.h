@@ -8,12 +8,12 @@
  *
  * - cuptiSubscribe: undone at once by cuptiUnsubscribe, as there can be only one subscriber.
  * - cuptiActivityRegisterCallbacks: the user's are set, by the user or by manners_restore().
- * - cuptiActivityEnable: cuptiActivityDisable of kinds that the user does not want. Not in 13.0.0,
- *   where this may hang.
+ * - cuptiActivityEnable: undone by cuptiActivityDisable for kinds that the user does not want,
+ *   but not in 13.0.0, where this may hang.
  * - cuptiActivityEnable of GRAPH_TRACE cannot be undone, and is used at level graphs only.
  * - cuptiActivityEnableRuntimeApi, ...DriverApi (level api): disabled, as kinds are.
- * - cuptiSetThreadIdType (level api), cuptiActivityEnableAllSyncRecords (13): the user's setting,
- *   or the default.
+ * - cuptiSetThreadIdType (level api), cuptiActivityEnableAllSyncRecords (13): the user's setting
+ *   is made again, or the default.
  * - cuptiActivityGetNumDroppedRecords resets the count: not called while a user is there.
  * - cuptiActivityFlushAll: users get buffers sooner. Forced only at the end (unfinished.h).
  *

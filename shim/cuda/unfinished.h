@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unfinished.h - follows operations that another user's forced flush of CUPTI cut off, without end.
+ * unfinished.h - follows operations that another user's forced flush of CUPTI returned without end.
  *
  * Each leaves a gap in what is known. The gap begins with the operation or, if its begin is
  * unknown, at the end of its stream's last one. It ends when the stream's next one begins, at most
