@@ -117,7 +117,7 @@ static int fopen_flags(const char *mode)
 		return result;                                                                     \
 	}
 
-/* A load may wait for what another thread receives, so its bytes count, too. */
+/* A load may wait for what another thread receives, so those bytes count, too. */
 #define HOOK_RECEIVE(family, type, hook_name, params, args)                                        \
 	static __attribute__((noinline)) type recorded_##hook_name params                          \
 	{                                                                                          \
