@@ -63,7 +63,7 @@ extern int PySys_AddAuditHook(audit_function hook, void *data) __attribute__((we
 /* A function that only free-threaded builds of CPython (3.13t) have. */
 extern int PyUnstable_Module_SetGIL(PyObject *module, void *gil) __attribute__((weak));
 
-/* Returns false if Python has no GIL, which would guard our tables: then nothing is patched. */
+/* Returns false in a Python without a GIL. Nothing is patched there: the GIL guards our tables. */
 static bool is_locked(void)
 {
 	return !PyUnstable_Module_SetGIL;

@@ -8,7 +8,7 @@
 static struct later *later;
 static size_t later_count;
 
-/* true: something may be left to patch; functions_due: functions, which only workers patch */
+/* true: modules may be left to patch, or functions of them, which only workers patch */
 static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
 void later_ready(struct later *modules, size_t count)
@@ -24,7 +24,7 @@ bool later_is_importing(PyObject *module)
 	return spec && api_get_flag(spec, "_initializing", false);
 }
 
-/* Returns the module (borrowed) or NULL. While module `implied` is being imported, returns that. */
+/* Returns the module (borrowed) or NULL; while module `implied` is being imported, `implied`. */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
 {
 	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);

@@ -43,7 +43,7 @@ bool patch_optional(PyObject *module, struct patch_point *point);
 /* Wraps a callable attribute of one object. The wrapper is called without the object as self. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 
-/* Notes for the database whether a point was found. Once found, it counts as found. */
+/* Notes for the database whether a point was found. A point that was found once counts as found. */
 void patch_note(const char *where, const char *name, bool found);
 
 /* Records the notes. Called in each process that begins to record. */

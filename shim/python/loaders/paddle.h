@@ -2,7 +2,7 @@
 /*
  * paddle.h - follows PaddlePaddle's DataLoader, whose workers are like PyTorch's (torch_worker.c).
  *
- * A thread of the training receives and sorts their batches.
+ * A thread in the training's process receives the workers' batches, and sorts them.
  */
 #pragma once
 

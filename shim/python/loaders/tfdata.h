@@ -3,8 +3,7 @@
  * tfdata.h - records batches that a graph of TensorFlow fetches without Python, as in Keras' fit().
  *
  * We wrap functions that TensorFlow's waiting thread calls: one before the wait, with an object of
- * the iterator; one after it, with the wait's microseconds; one with the batch's bytes (0: the
- * end).
+ * the iterator; one after it, with the microseconds waited; one with the batch's bytes (0: end).
  */
 #pragma once
 

@@ -149,7 +149,7 @@ static void measure_around(PyObject *args, PyObject *result, struct decoded *ima
 	measure_pillow(args, result, image);
 }
 
-/* Each operation on an image calls load(), mostly with nothing left to decode. */
+/* Returns false if nothing is left to decode: each operation on an image calls load(). */
 static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct decoded *),
 			   PyObject *args)
 {

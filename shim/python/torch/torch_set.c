@@ -83,7 +83,7 @@ static int32_t torch_threads_set(int32_t wanted)
 	struct pools pools = {.count = 0};
 	int32_t most = 0;
 
-	/* Call them after the walk, during which ld.so is locked. */
+	/* Call the functions after the walk, during which ld.so is locked. */
 	module_walk(find, &pools);
 	for (size_t i = 0; i < pools.count; i++) {
 		int32_t count = pools.at[i].get();

@@ -239,7 +239,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	return batch;
 }
 
-/* Wraps get() of a worker's queue. It returns (task, indices), a request to start over, or None. */
+/* Wraps get() of a worker's queue: it returns (task, indices), a request to start over, or None. */
 static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *message = py.PyObject_Call(original, args, kwargs);
