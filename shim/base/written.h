@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * written.h - watches the files of a program that DLPROF_STOP_AFTER will end: what it writes may be
- * left incomplete, and what an earlier run of `dlprof tune` wrote may make this run another one.
+ * left incomplete, and what an earlier run of `dlprof tune` wrote may change what this run does.
  */
 #pragma once
 

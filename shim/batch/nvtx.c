@@ -76,7 +76,7 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 {
 	uint64_t since_ns;
 
-	/* Only main threads train, and workers do not. */
+	/* Only main threads train, but not those of workers. */
 	if (thread->load_depth || thread->worker >= 0 ||
 	    !label_is_step(label, strcmp(asked, "1") == 0 ? NULL : asked) ||
 	    thread->tid != (uint32_t)sys_getpid())

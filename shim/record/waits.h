@@ -35,8 +35,8 @@ void waits_add_write(struct thread *thread, int fd, uint64_t ns, uint64_t bytes)
 void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held);
 
 /*
- * Notes that a load tried to take the lock at `path`. What the thread sleeps from a try that failed
- * until the next one counts as a wait for that lock.
+ * Notes that a load tried to take the lock at `path`. Sleep between a try that failed and the next
+ * try counts as a wait for that lock.
  */
 void waits_try(struct thread *thread, const char *path, bool is_held);
 
