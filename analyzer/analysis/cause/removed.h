@@ -29,8 +29,7 @@ bool removed_is_shift(const struct diagnosis *d);
 
 /*
  * Returns the largest share of the loads' time that a remedy may remove: the whole time of the
- * longest function. A Python loop can often be made a hundred times as fast, and what a library
- * computes there can often be kept from before. 0: unknown.
+ * longest function, as loops can become far faster, and results can be kept. 0: unknown.
  */
 double removed_at_most(const struct remedied *v, enum advice_id id);
 
