@@ -41,8 +41,8 @@
 #define STRIP(...) __VA_ARGS__
 
 /*
- * If BEGIN_x is defined, its comma makes its expression the second argument of SECOND(). If not,
- * the second argument is the usual begin.
+ * If BEGIN_x is not defined, BEGIN_OR_USUAL(BEGIN_x, BEGIN) is BEGIN. If it is defined, it begins
+ * with a comma, so the expression after that comma becomes the second argument, and is chosen.
  */
 #define SECOND(first, second, ...) second
 #define BEGIN_OR_USUAL(...)	   SECOND(__VA_ARGS__, )

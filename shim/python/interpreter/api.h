@@ -12,7 +12,7 @@ typedef PyObject *(*py_wrapper)(PyObject *self, PyObject *args, PyObject *kwargs
 
 /*
  * A C function that gets its arguments as an array, not as tuple and dict. Built-in functions with
- * PY_FAST_KEYWORDS are of this type. Other objects may have one, whose `count` has PY_COUNT_FLAG.
+ * PY_FAST_KEYWORDS are of this type, and results of PyVectorcall_Function() (with PY_COUNT_FLAG).
  */
 typedef PyObject *(*py_fast)(PyObject *self, PyObject *const *args, size_t count, PyObject *names);
 

@@ -287,8 +287,8 @@ struct tf_time {
 
 #if defined(__aarch64__)
 /*
- * A C++ function that returns an object gets the address for it in x8, which no C function can
- * take or pass on. These jumps make it the first argument of ours, and move it back.
+ * A C++ function that returns an object gets the object's address in x8, which no C function can
+ * take or pass on. These jumps move x8 into our function's first argument, and back afterwards.
  */
 #define STATUS_ENTRY(type, name, number, params, args)                                             \
 	__attribute__((used, noinline)) static type from_##name##_##number params                  \

@@ -18,9 +18,9 @@
 void identity_made(PyObject *loader);
 
 /*
- * Notes where the program iterates this dataset. If the program iterated another dataset there
- * before, and that one is gone or Keras iterated it, this dataset continues the other one's loader.
- * Needs the GIL.
+ * Notes where the program iterates this dataset. If it iterated another dataset there before, which
+ * is gone or which Keras iterated, this dataset continues the loader of the other one. Needs the
+ * GIL.
  */
 void identity_iterated(PyObject *dataset);
 
