@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drain/batches/sampler.h"
+#include "drain/batches/stream.h"
 #include "drain/lines/booking.h"
 #include "fake_run.h"
 #include "store/database/db_open.h"
@@ -252,4 +254,167 @@ Test(booking, equal_stacks_have_one_number)
 	seen_forget_ids(seen);
 	cr_assert_eq(seen_text(seen, number, writer, &text), 0);
 	cr_expect_str_eq(text, "1 2");
+}
+
+/* The linker lets calls of booking_claim() come here: what the sampler claims is noted. */
+void __real_booking_claim(struct booking *to, const struct booking_span *span);
+void __wrap_booking_claim(struct booking *to, const struct booking_span *span);
+
+static struct booking_span claims[16];
+static size_t claim_count;
+
+void __wrap_booking_claim(struct booking *to, const struct booking_span *span)
+{
+	if (claim_count < sizeof(claims) / sizeof(claims[0]))
+		claims[claim_count++] = *span;
+	__real_booking_claim(to, span);
+}
+
+#define NOBODY 0
+
+/* The training's thread 7 asks at 120 and has the batch in hand at 180, after its loading ended. */
+static struct entry a_batch(uint64_t ordinal)
+{
+	return (struct entry){
+		.loaded = true,
+		.delivered = true,
+		.stepped = true,
+		.parts_seen = true,
+		.loader.pid = 21,
+		.load = {.begin_ns = 100, .duration_ns = 50},
+		.batch = {.begin_ns = 120,
+			  .duration_ns = 60,
+			  .batch = {.ordinal = ordinal, .sample_ns = 10}},
+		.free_ns = 4,
+		.step_end_ns = 300,
+		.parts = {.backward_ns = 220, .last_ns = 260},
+	};
+}
+
+static void expect_claims(int64_t workers, const struct entry *entry,
+			  const struct booking_span *spans)
+{
+	struct stream stream = {
+		.consumer.pid = 7, .tid = 7, .loader_id = 9, .place.workers = workers};
+	struct sampler *sampler;
+	size_t i;
+
+	sampler_open(&sampler);
+	cr_assert(sampler);
+	claim_count = 0;
+	sampler_settle(sampler, &stream, entry);
+	sampler_close(sampler);
+	for (i = 0; spans[i].pid != NOBODY; i++)
+		cr_expect(i < claim_count && claims[i].pid == spans[i].pid &&
+				  claims[i].tid == spans[i].tid &&
+				  claims[i].begin_ns == spans[i].begin_ns &&
+				  claims[i].end_ns == spans[i].end_ns &&
+				  claims[i].from == spans[i].from &&
+				  claims[i].phase == spans[i].phase && claims[i].loader_id == 9,
+			  "span %zu: %d %u %d %d", i, (int)claims[i].begin_ns,
+			  (unsigned)claims[i].end_ns, claims[i].from, claims[i].phase);
+	cr_expect_eq(claim_count, i);
+}
+
+#define LOAD_SPAN {21, 21, 100, 150, BOOKING_LOADS, LINE_LOAD, 9}
+#define STEP_SPANS                                                                                 \
+	{7, 7, 184, 220, BOOKING_FREE, LINE_BEFORE, 9},                                            \
+		{7, 7, 260, 300, BOOKING_FREE, LINE_AFTER, 9},                                     \
+		{7, 7, 184, 300, BOOKING_FREE, LINE_STEP, 9}
+
+Test(booking, a_wait_is_not_ready_until_the_load_ended_then_receiving)
+{
+	struct entry entry = a_batch(5);
+
+	expect_claims(4, &entry,
+		      (struct booking_span[]){
+			      LOAD_SPAN,
+			      {7, 7, 170, 180, BOOKING_WAITS, LINE_SAMPLING, 9},
+			      {7, 7, 120, 150, BOOKING_WAITS, LINE_NOT_READY, 9},
+			      {7, 7, 150, 180, BOOKING_WAITS, LINE_RECEIVING, 9},
+			      {7, 7, 180, 184, BOOKING_FREE, LINE_RECEIVING, 9},
+			      STEP_SPANS,
+			      {NOBODY},
+		      });
+	/* No more can be sampling than what followed the load. */
+	entry.batch.batch.sample_ns = 50;
+	expect_claims(4, &entry,
+		      (struct booking_span[]){
+			      LOAD_SPAN,
+			      {7, 7, 150, 180, BOOKING_WAITS, LINE_SAMPLING, 9},
+			      {7, 7, 120, 150, BOOKING_WAITS, LINE_NOT_READY, 9},
+			      {7, 7, 150, 180, BOOKING_WAITS, LINE_RECEIVING, 9},
+			      {7, 7, 180, 184, BOOKING_FREE, LINE_RECEIVING, 9},
+			      STEP_SPANS,
+			      {NOBODY},
+		      });
+	/* A batch that was finished when it was asked for. */
+	entry.batch.batch.sample_ns = UINT64_MAX;
+	entry.load.duration_ns = 10;
+	expect_claims(4, &entry,
+		      (struct booking_span[]){
+			      {21, 21, 100, 110, BOOKING_LOADS, LINE_LOAD, 9},
+			      {7, 7, 120, 180, BOOKING_WAITS, LINE_RECEIVING, 9},
+			      {7, 7, 180, 184, BOOKING_FREE, LINE_RECEIVING, 9},
+			      STEP_SPANS,
+			      {NOBODY},
+		      });
+	/* By the worker's clock its load ended only after the batch was in hand. */
+	entry.load.duration_ns = 200;
+	entry.stepped = false;
+	expect_claims(4, &entry,
+		      (struct booking_span[]){
+			      {21, 21, 100, 300, BOOKING_LOADS, LINE_LOAD, 9},
+			      {7, 7, 120, 180, BOOKING_WAITS, LINE_NOT_READY, 9},
+			      {7, 7, 180, 184, BOOKING_FREE, LINE_RECEIVING, 9},
+			      {NOBODY},
+		      });
+}
+
+Test(booking, the_first_waits_of_an_epoch_are_its_start)
+{
+	const struct entry fourth = a_batch(3);
+
+	expect_claims(4, &fourth,
+		      (struct booking_span[]){
+			      LOAD_SPAN,
+			      {7, 7, 120, 150, BOOKING_WAITS, LINE_EPOCH_START, 9},
+			      {7, 7, 150, 180, BOOKING_WAITS, LINE_EPOCH_START, 9},
+			      {7, 7, 180, 184, BOOKING_FREE, LINE_EPOCH_START, 9},
+			      STEP_SPANS,
+			      {NOBODY},
+		      });
+}
+
+Test(booking, without_workers_a_wait_is_sampling_then_the_load)
+{
+	struct entry entry = a_batch(1);
+
+	entry.loader.pid = 7;
+	entry.free_ns = 0;
+	entry.stepped = false;
+	expect_claims(0, &entry,
+		      (struct booking_span[]){
+			      {7, 7, 100, 150, BOOKING_LOADS, LINE_LOAD, 9},
+			      {7, 7, 120, 130, BOOKING_WAITS, LINE_SAMPLING, 9},
+			      {7, 7, 120, 180, BOOKING_WAITS, LINE_NOT_READY, 9},
+			      {NOBODY},
+		      });
+	/* Its first batch starts the epoch. */
+	entry.loaded = false;
+	entry.batch.batch.ordinal = 0;
+	expect_claims(0, &entry,
+		      (struct booking_span[]){
+			      {7, 7, 120, 180, BOOKING_WAITS, LINE_EPOCH_START, 9},
+			      {NOBODY},
+		      });
+	/* A step that the program marked, and a wait within another one. */
+	entry.batch.flags = DLPROF_FLAG_STEP;
+	expect_claims(0, &entry,
+		      (struct booking_span[]){
+			      {7, 7, 120, 180, BOOKING_FREE, LINE_STEP, 9},
+			      {NOBODY},
+		      });
+	entry.batch.flags = DLPROF_FLAG_NESTED;
+	expect_claims(0, &entry, (struct booking_span[]){{NOBODY}});
 }
