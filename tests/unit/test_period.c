@@ -317,6 +317,29 @@ Test(period, prefers_the_workers_to_a_divisor)
 	cr_assert_eq(period.batches, 4);
 }
 
+/* Four multiples of the workers' number share half of the error probability: ln 8 for each. */
+Test(period, a_multiple_of_the_workers_is_no_chance_find)
+{
+	double log_p[2];
+
+	for (int32_t times = 1; times <= 5; times++) {
+		for (int known = 0; known < 2; known++) {
+			begin(known ? 12 : 1);
+			spikes(800, 12 * times, 1);
+			find(false);
+			cr_assert_eq(period.batches, 12 * times);
+			log_p[known] = period.log_p;
+		}
+		/* Any other one shares the other half with all periods up to the longest. */
+		if (times <= 4)
+			cr_expect_lt(log_p[1], log_p[0] - 1, "%d: %g %g", times, log_p[1],
+				     log_p[0]);
+		else
+			cr_expect_float_eq(log_p[1], log_p[0] + log(2), 1e-9, "%g %g", log_p[1],
+					   log_p[0]);
+	}
+}
+
 Test(period, nothing_is_found_where_nothing_is)
 {
 	unsigned seed = 1;

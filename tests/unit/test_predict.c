@@ -283,3 +283,38 @@ Test(predict, without_workers_loads_and_steps_take_turns)
 		series_done(&series);
 	}
 }
+
+static void judge_again(void)
+{
+	const struct cause_input nothing = {.facts = NULL};
+
+	stall_judge(&series, &finding);
+	cr_assert_eq(cause_find(&series, &finding, &nothing, &diagnosis), 0);
+}
+
+/* Another loader of the same steps lets the training take so many batches a second, and no more. */
+Test(predict, another_loader_of_the_same_steps_is_a_limit)
+{
+	const struct whatif *w = &diagnosis.whatif;
+	struct model m = HEALTHY;
+	double alone, was;
+
+	m.workers = 2;
+	m.load = 100;
+	m.compute = 10;
+	model_run(&m);
+	judge_again();
+	alone = w->batches_per_s[WHATIF_WORKERS_X2];
+	was = w->batches_per_s[WHATIF_BASELINE];
+	cr_assert_gt(alone, 1.5 * was);
+	series.others_per_s = 1.25 * was;
+	judge_again();
+	cr_expect_float_eq(w->batches_per_s[WHATIF_WORKERS_X2], 1.25 * was, 1e-6 * was);
+	cr_expect_float_eq(w->batches_per_s[WHATIF_LOAD_HALF], 1.25 * was, 1e-6 * was);
+	cr_expect_gt(w->batches_per_s[WHATIF_SYNTHETIC], alone);
+	/* It never makes the run slower than it was. */
+	series.others_per_s = 0.5 * was;
+	judge_again();
+	cr_expect_float_eq(w->batches_per_s[WHATIF_WORKERS_X2], was, 1e-6 * was);
+	series_done(&series);
+}
