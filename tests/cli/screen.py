@@ -48,6 +48,14 @@ def check_parts(folder):
     for words in ("not ready", "receiving", "epoch start", "step"):
         t.check(words in text, "no part", words, text)
     t.check("epoch end" not in text, "a part that is nothing", text)
+    # Where nearly all is one part, those after it have a cell each, within the bar.
+    batches = rundb.simulate(60, 1, 1000, 10, delivery_ms=20)
+    for batch in batches:
+        batch["sample_ns"] = 10 * MS
+    path = rundb.build(os.path.join(folder, "waits.db"), [rundb.loader(batches, workers=1)])
+    check_shares(path)
+    bar = re.findall("^  (█+)▓▚·$", forms.run(path), re.M)
+    t.equal([len(cells) for cells in bar], [forms.COLUMNS - 4 - 3], "parts of a bar")
 
 
 def check_causes(folder):
@@ -347,6 +355,25 @@ def check_loader(folder):
     t.check("500 batches of several loaders" in forms.flat(t.report(path).out), "all loaders'")
 
 
+def check_unseen_loads(folder):
+    """Of a loader whose loads are not seen it depends on its kind what is to be done."""
+    faster, raised = "Make the loader faster.", "Raise its own settings for parallel calls, threads and prefetching."
+    marked = "Make the loader faster; mark its loads (dlprof.h) to see how."
+    beside = ("Let it load beside the training, in threads or processes; of a PyTorch DataLoader dlprof sees the "
+              "loads, too.")
+    few = rundb.loader(rundb.simulate(20, 0, 2, 1), workers=0)
+    for kind, others, said in (("batch_fn", [], (faster, beside)), ("batch_fn", [few], (faster, raised)),
+                               ("marks", [], (marked, raised)), ("mine.Loader", [], (faster, raised))):
+        batches = rundb.simulate(400, 0, 20, 10)
+        for batch in batches:
+            for key in ("load_begin_ns", "load_ns", "collate_ns", "cpu_ns", "read_ns", "open_ns"):
+                batch[key] = None
+        path = rundb.build(os.path.join(folder, "unseen.db"),
+                           [rundb.loader(batches, kind=kind, workers=None, prefetch_factor=None)] + others)
+        first = json.loads(t.report("--json", path).out)["advice"][0]
+        t.equal((first["id"], first["text"], first["how"]), ("mark_loads",) + said, kind, len(others))
+
+
 def main():
     folder = t.scratch()
     check_own_loaders(folder)
@@ -366,6 +393,7 @@ def main():
     check_ranges(folder)
     check_delivery(folder)
     check_long_step(folder)
+    check_unseen_loads(folder)
     t.finish()
 
 

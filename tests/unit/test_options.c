@@ -246,3 +246,20 @@ Test(options, help_is_narrow_and_complete)
 		free(text);
 	}
 }
+
+/* Beyond the most that there is room for, an option is refused: a gate must not forget a limit. */
+Test(options, too_many_of_one_are_refused)
+{
+	static char *argv[2 * OPTIONS_MOST_LIMITS + 5] = {"dlprof-report", "gate", "x.db"};
+	int argc = 3;
+
+	for (int i = 0; i < OPTIONS_MOST_LIMITS; i++) {
+		argv[argc++] = "--limit";
+		argv[argc++] = "stall<=10%";
+	}
+	cr_assert_eq(options_parse(&options, argc, argv), 0, "%s", options.line.problem);
+	cr_expect_eq(options.limit_count, OPTIONS_MOST_LIMITS);
+	argv[argc++] = "--limit";
+	argv[argc++] = "stall<=10%";
+	cr_expect_eq(options_parse(&options, argc, argv), -EINVAL);
+}
