@@ -322,6 +322,61 @@ def check_turns(folder):
             check("a lock", path, "shorten_lock", unwanted=["without_helper"])
 
 
+def check_other_end(folder):
+    """Loads wait for a program by a pipe: it computes for them, or hardly does and only waits, too."""
+    for cores in (0.9, 0.1):
+        path = build(os.path.join(folder, "piped.db"), 1 << 20, asked=0.9)
+        with sqlite3.connect(path) as database:
+            database.execute("INSERT INTO t_total SELECT 'wait', '', 'pipe', 0, COUNT(*), CAST(SUM(load_ns) * 0.9 AS INTEGER),"
+                             " 0, 0, 1000, 0 FROM t_batch")
+            database.executemany("INSERT INTO t_meta VALUES (?, ?)", [
+                ("children_cpu_ns", int(cores * 1e9)), ("children_cpu_of_ns", 10**9), ("helper_wanted_ns", 0),
+                ("main_cpu_ns", 10**9), ("main_cpu_of_ns", 10**9), ("other_cpu_ns", 0), ("other_cpu_of_ns", 10**9)])
+        check(cores, path, "without_helper", "1. Let what the loads wait for begin earlier" if cores < 0.2 else
+              "1. Do in the workers what another process does")
+
+
+def check_connecting(folder):
+    """A function of a library that connects anew for each call is named, and what keeps the connection."""
+    own = ("/home/me/train.py", "Web.__getitem__", 33)
+    for file, words in (("/usr/lib/python3/site-packages/requests/api.py", "requests.get() connects anew"),
+                        ("/usr/lib/python3/site-packages/requests/sessions.py", "")):
+        path, batches = os.path.join(folder, "web.db"), rundb.simulate(300, 2, 120, 20)
+        for batch in batches:
+            batch.update(blocked_ns=int(batch["load_ns"] * 0.9), cpu_ns=batch["load_ns"] // 20, read_ns=0)
+        rundb.build(path, [rundb.loader(batches, workers=2, batch_size=SAMPLES)], meta={"schema": "10", "cpus": "8"},
+                    lines=[("worker", 1, "load", [(file, "get", 73), own], 900)])
+        with sqlite3.connect(path) as database:
+            database.execute("INSERT INTO t_total SELECT 'wait', '10.0.0.7:80', 'socket', 0, COUNT(*),"
+                             " CAST(SUM(load_ns) * 0.9 AS INTEGER), 1, 0, 1000, 0 FROM t_batch")
+        check(file, path, "fewer_requests", words)
+        t.equal("requests.Session()" in forms.flat(forms.run(path)), bool(words), file)
+
+
+def check_fixed(folder):
+    """Transforms without randomness can be applied once, whichever line of code calls them."""
+    for second in ("Normalize", "RandomCrop"):
+        path = build(os.path.join(folder, "fixed.db"), 1 << 20)
+        with sqlite3.connect(path) as database:
+            for name, share in (("ToTensor", 0.4), (second, 0.3)):
+                database.execute("INSERT INTO t_total SELECT 'step', ?, 'transform', 0, COUNT(*),"
+                                 " CAST(SUM(load_ns) * ? AS INTEGER), 0, 0, 1000, 0 FROM t_batch", (name, share))
+        step = check(second, path, "reduce_cpu_per_batch")
+        text, fixed = forms.flat(forms.run(path)), second == "Normalize"
+        t.equal("half the CPU, or less" in text, fixed, second, text)
+        t.equal("ToTensor and Normalize are not random, and transforms take 70 % of a load" in text, fixed, second, text)
+        t.equal(step["ci95"][1] > 2, fixed, second, step)
+
+
+def check_growth(folder):
+    """Loads that grow and read ever more of a file need not read it from the start."""
+    for again in (40, 0):
+        path = build(os.path.join(folder, "growing.db"), 1 << 14, again=again, file="/data/rows.db" if again else "",
+                     load_ms=lambda number: 30 + number)
+        check(again, path, "stop_growth", "1. Read on from where the last load ended" if again else "1. Find what grows")
+        t.equal("40 bytes are read for each byte of a batch" in forms.flat(forms.run(path)), again == 40, again)
+
+
 def check_asleep(folder):
     """Loads that sleep while sockets bring most of a batch may sleep until it has come."""
     for share in (0.8, 0.2):
@@ -404,7 +459,8 @@ def check_compiling(folder):
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
                  check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
-                 check_trainer, check_asleep, check_asked, check_beside, check_reopened, check_compiling):
+                 check_trainer, check_other_end, check_connecting, check_fixed, check_growth, check_asleep, check_asked,
+                 check_beside, check_reopened, check_compiling):
         each(t.scratch())
     t.finish()
 

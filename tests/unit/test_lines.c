@@ -23,7 +23,7 @@ static struct line_frame FRAMES[] = {
 	[MAIN] = {"/w/train.py", "main", 41, true, false},
 	[COLLATE] = {"/w/train.py", "collate", 12, true, false},
 	[SAMPLER] = {"/w/sampler.py", "Balanced.__iter__", 27, true, false},
-	[FETCH] = {"/v/site-packages/torch/fetch.py", "fetch", 52, false, false},
+	[FETCH] = {"/v/site-packages/torch/fetch.py", "fetch", 52, .does = LINE_FETCHES},
 	[NEXT] = {"/v/site-packages/torch/dataloader.py", "Iter.__next__", 600, false, true},
 	[SELECT] = {"/usr/lib/python3.11/selectors.py", "select", 415, false, false},
 	[METRICS] = {"/w/train.py", "metrics", 15, true, false},
@@ -104,11 +104,9 @@ Test(lines, whose_a_file_is)
 		"/opt/conda/lib/python3.13t/queue.py",
 		"/usr/lib64/python3.9/threading.py",
 		"/usr/lib/python311.zip/os.py",
-		"<frozen importlib._bootstrap>",
-		"<__array_function__ internals>",
+		"<frozen importlib._bootstrap>", "<__array_function__ internals>",
 		"<string>",
-		"/usr/local/bin/torchrun",
-		"",
+		"/usr/local/bin/torchrun", "",
 	};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
@@ -119,6 +117,17 @@ Test(lines, whose_a_file_is)
 	cr_expect(lines_is_maker("ZipFile.__init__") && lines_is_maker("connect"));
 	cr_expect(!lines_is_maker("__init_subclass__") && !lines_is_maker("connect.<locals>.f"));
 	cr_expect(!lines_is_iterator("next") && !lines_is_iterator("__iter__.<locals>.step"));
+}
+
+Test(lines, a_class_of_the_users_around_a_loader_without_workers_loads_nothing)
+{
+	const struct row rows[] = {
+		{LINE_ROLE_MAIN, LINE_LOAD, 1, 60, {OPEN, FETCH, SAMPLER, NEXT, -1}}};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_expect_eq(lines.groups[LINE_LOADS].lines[0].frame, OPEN);
+	lines_done(&lines);
 }
 
 Test(lines, the_innermost_line_of_the_user_leads)

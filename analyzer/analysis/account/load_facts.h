@@ -56,6 +56,7 @@ struct load_facts {
 	double images_per_sample; /* NAN if there are several loaders */
 	/* standard deviation / mean of a sample's number of images; NAN: batches differ in size */
 	double images_spread;
+	double fixed_ns; /* time of transforms without randomness; NAN: none, or others were seen */
 	double opens_per_sample;
 	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
 	/* openings of all files that are reopened; NAN: several loaders */
@@ -94,6 +95,7 @@ struct load_facts {
 		.no_core_ns = NAN,                                                                 \
 		.tensors = NAN,                                                                    \
 		.objects = NAN,                                                                    \
+		.fixed_ns = NAN,                                                                   \
 		.batch_bytes = NAN,                                                                \
 		.read_per_byte = NAN,                                                              \
 		.inflated_per_byte = NAN,                                                          \

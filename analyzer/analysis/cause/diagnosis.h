@@ -127,12 +127,15 @@ struct grounds {
 	bool starts_programs; /* loads start programs, which use a good part of a core */
 	/* workers take turns at one pipe: they wait for its lock (get() of a queue) or its data */
 	bool takes_turns;
+	/* loads wait for a pipe or a program, and whatever is at its other end hardly computes */
+	bool is_other_end_idle;
 	/* loads wait for an answer by a pipe, and a helper process needs nearly a whole core */
 	bool is_helper_busy;
 	double unseen_share;
 	bool is_crowded;      /* at least two workers for each core, and loads mostly off the CPU */
 	double storage_share; /* share of the loads' time spent opening and reading files */
 	double cpu_share;
+	double fixed_share; /* load_facts.fixed_ns / load_ns; 0: unknown */
 	double no_core_share;
 	double read_again;      /* bytes read, inflated or received for each byte of a batch */
 	/* bytes received for each byte of a batch, if loads wait for too many of them; else 0 */

@@ -424,7 +424,11 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 		share_of(facts->wait_ns[LOAD_WAIT_PIPE], facts->load_ns) >= GROUNDS_OUTSIDE &&
 		facts->helper_cores >= HELPER_BUSY && facts->helper_cores <= HELPER_ONE &&
 		!ret->starts_programs;
+	ret->is_other_end_idle =
+		ret->piped_share >= GROUNDS_OUTSIDE && facts->children_cores < GROUNDS_CPU_LITTLE &&
+		facts->helper_cores < GROUNDS_CPU_LITTLE && s->other_cores < GROUNDS_CPU_LITTLE;
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
+	ret->fixed_share = or_zero(share_of(facts->fixed_ns, facts->load_ns));
 	find_received(f, loads, ret);
 	ret->read_again = fmax(fmax(or_zero(facts->read_per_byte), ret->received_again),
 			       or_zero(facts->inflated_per_byte));

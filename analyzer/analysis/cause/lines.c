@@ -155,6 +155,18 @@ static size_t within_loader(const struct line_samples *samples, const struct lin
 	return stack->depth;
 }
 
+/*
+ * Counts frames from the innermost up to PyTorch's fetching of samples, else up to the loader's
+ * iterator: a user's class around the loader may be an iterator, too, and none of its lines loads.
+ */
+static size_t within_fetch(const struct line_samples *samples, const struct line_stack *stack)
+{
+	for (size_t i = stack->depth; i > 0; i--)
+		if (samples->frames[stack->frames[i - 1]].does & LINE_FETCHES)
+			return i;
+	return within_loader(samples, stack);
+}
+
 /* Returns true if both frames are of one line, as those of a comprehension and its caller are. */
 static bool is_same_line(const struct line_frame *a, const struct line_frame *b)
 {
@@ -203,7 +215,8 @@ static bool may_name(const struct line_frame *frame, enum line_phase phase)
 static struct piece piece_of(const struct line_samples *samples, const struct line_stack *stack)
 {
 	bool is_load = stack->role == LINE_ROLE_MAIN && stack->phase == LINE_LOAD;
-	size_t within = within_loader(samples, stack), end = is_load ? within : stack->depth, i = 0;
+	size_t within = within_loader(samples, stack), i = 0;
+	size_t end = is_load ? within_fetch(samples, stack) : stack->depth;
 
 	while (i < end && !may_name(&samples->frames[stack->frames[i]], stack->phase))
 		i++;
@@ -364,6 +377,7 @@ static int lead(const struct line_samples *samples, const struct line_filter *fi
 		line->is_waiter = samples->frames[line->frame].is_waiter;
 		line->is_own = samples->frames[line->frame].is_own;
 		line->is_wrapped = samples->frames[line->inner].does & LINE_WRAPS;
+		line->is_collating = samples->frames[line->frame].does & LINE_COLLATES;
 		line->is_backward = samples->frames[line->inner].does & LINE_GOES_BACK &&
 				    line->inner_share >= CALLS_SHARE;
 		line->error = lines_error(line->share, effective);

@@ -78,6 +78,8 @@ enum line_does {
 	LINE_COMPILES = 32,   /* compiles a model for torch.compile() */
 	LINE_WRAPS = 64,      /* only calls C: the time is that of the caller's arithmetic */
 	LINE_GOES_BACK = 128, /* runs PyTorch's backward pass */
+	LINE_FETCHES = 256,   /* asks a dataset for the samples of a batch, in PyTorch's loader */
+	LINE_COLLATES = 512,  /* puts the samples of a batch together, as its name says */
 };
 
 struct line_stack {
@@ -132,6 +134,7 @@ struct line_share {
 	bool is_waiter;
 	bool is_own;
 	bool is_wrapped;  /* `inner` only calls C (LINE_WRAPS) */
+	bool is_collating;
 	bool is_backward; /* most of the line's time passes in the backward pass (LINE_GOES_BACK) */
 };
 

@@ -67,8 +67,14 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 {
 	const struct lines *lines = v->input->lines;
 	const double read = v->input->loads ? load_read_share(v->input->loads) : 0;
-	const double share = lines ? lines_function_share(lines, true) : 0;
+	const struct line_share *leading = lines ? lines_leading(lines, LINE_LOADS) : NULL;
+	/* Batches differ in each epoch, so what is computed to put them together is not kept. */
+	const bool with_calls = id == ADVICE_FEWER_OPENS || !(leading && leading->is_collating);
+	const double share = lines ? lines_function_share(lines, with_calls) : 0;
 
+	/* Of what all transforms give, and so of whole samples, nothing need be computed twice. */
+	if (id == ADVICE_REDUCE_CPU_PER_BATCH && v->diagnosis->grounds.fixed_share >= NEARLY_HALF)
+		return removed_working_share(v);
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
 		return fmin(share, removed_working_share(v));
 	/* At least share + read - 1 of the time is both in that function and reading. */

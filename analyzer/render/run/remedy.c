@@ -20,6 +20,7 @@
 #define FEW_FILES  0.1 /* files are not why loads are long if they take a smaller share of them */
 #define ONE_FILE   0.5 /* the least share of all openings that makes one file worth naming */
 #define MOST       0.5 /* the least share of the loads' time that is "most of it" */
+#define READING    0.2 /* the least share of the loads' time in which reading may be what grows */
 
 /* Returns the name, without folders, of the file that each sample opens anew; NULL: none. */
 static const char *reopened_file(const struct report *report)
@@ -121,6 +122,30 @@ static bool asks_beside_files(const struct report *report, const struct advice *
 	       facts->read_per_byte >= MOST;
 }
 
+/* Returns the library's function which loads call, and which makes a connection for each call. */
+static const char *connecting_call(const struct report *report)
+{
+	for (size_t i = 0; i < report->samples.frame_count; i++) {
+		const struct line_frame *frame = &report->samples.frames[i];
+
+		if (strstr(frame->file, "/requests/api.py"))
+			return "requests.get()";
+		if (strstr(frame->file, "/urllib/request.py") &&
+		    strcmp(frame->function, "urlopen") == 0)
+			return "urllib.request.urlopen()";
+	}
+	return NULL;
+}
+
+/* Returns true if loads that grow read much more than they return, as a query with OFFSET does. */
+static bool reads_more_and_more(const struct report *report, const struct advice *advice)
+{
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	return advice->id == ADVICE_STOP_GROWTH && r->storage_share >= READING &&
+	       r->read_again >= GROUNDS_READ_AGAIN;
+}
+
 /* Returns true if loads that are long now and then hardly open or read files, but work. */
 static bool spreads_work(const struct report *report, const struct advice *advice)
 {
@@ -164,6 +189,10 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return "Split the files between the workers, if each of them reads all.";
 	if (advice->id == ADVICE_WITHOUT_HELPER && report->diagnosis.grounds.takes_turns)
 		return "Fill that queue faster, or do in the workers what its other end does.";
+	if (advice->id == ADVICE_WITHOUT_HELPER && report->diagnosis.grounds.is_other_end_idle)
+		return "Let what the loads wait for begin earlier, or do it once, beforehand.";
+	if (reads_more_and_more(report, advice))
+		return "Read on from where the last load ended, not from the start.";
 	if (asks_beside_files(report, advice))
 		return "Ask once, beforehand, and keep the answers, or once a batch.";
 	if (spreads_work(report, advice))
@@ -291,6 +320,25 @@ static void workers_words(const struct report *report, const struct advice *advi
 			 workers == 1 ? "" : "s");
 }
 
+/* Names the transforms if none of them is random, and they take half of the loads or more. */
+static bool add_fixed(const struct report *report, const struct inside_parts *parts, char *buffer)
+{
+	const double share = report->diagnosis.grounds.fixed_share;
+	size_t count = 0;
+
+	if (!(share >= MOST))
+		return false;
+	for (size_t i = 0; i < parts->count && count < 2; i++)
+		if (strcmp(parts->items[i].what, "transform") == 0)
+			page_append(buffer, REMEDY_WORDS, "%s%.40s", count++ ? " and " : "",
+				    parts->items[i].name);
+	page_append(buffer, REMEDY_WORDS,
+		    " are not random, and transforms take %s of a load: apply them once, "
+		    "beforehand, and keep what they give.",
+		    UNITS_SHARE(share));
+	return true;
+}
+
 /* Names a transform that takes half of the loads or more. Returns false if there is none. */
 static bool add_transform(const struct report *report, char *buffer)
 {
@@ -299,6 +347,10 @@ static bool add_transform(const struct report *report, char *buffer)
 	const bool is_long = parts.count && strcmp(parts.items[0].what, "transform") == 0 &&
 			     2 * (double)parts.items[0].ns >= load_ns;
 
+	if (add_fixed(report, &parts, buffer)) {
+		free(parts.items);
+		return true;
+	}
 	if (is_long)
 		page_append(buffer, REMEDY_WORDS,
 			    "%.80s takes %s of a load: choose a cheaper setting or another "
@@ -407,6 +459,15 @@ static void samples_words(const struct report *report, char *buffer)
 		page_append(buffer, REMEDY_WORDS, "; dlprof-report -v lists them.");
 }
 
+static void growth_words(const struct report *report, char *buffer)
+{
+	snprintf(buffer, REMEDY_WORDS,
+		 "%s bytes are read for each byte of a batch. A query with OFFSET, or a loop that "
+		 "skips what came before, reads all of that: ask for what follows the last key "
+		 "(WHERE id > ...).",
+		 UNITS_RATE(report->diagnosis.grounds.read_again));
+}
+
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const char *file = advice->id == ADVICE_KEEP_OPEN ? reopened_file(report) : NULL;
@@ -448,8 +509,13 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		if (advice->id == ADVICE_CHEAPER_STARTS)
 			add_firsts(report, buffer);
 		break;
-	case ADVICE_REDUCE_CPU_PER_BATCH:
 	case ADVICE_STOP_GROWTH:
+		if (reads_more_and_more(report, advice)) {
+			growth_words(report, buffer);
+			break;
+		}
+		/* fall through */
+	case ADVICE_REDUCE_CPU_PER_BATCH:
 	case ADVICE_SHORTEN_LOCK:
 		if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH && add_transform(report, buffer))
 			break;
@@ -462,6 +528,12 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			return "The data comes from files, and next to nothing from the server. "
 			       "huggingface_hub asks if its cache is up to date: "
 			       "local_files_only=True, or HF_HUB_OFFLINE=1.";
+		if (connecting_call(report))
+			snprintf(buffer, REMEDY_WORDS,
+				 "Fetch them at the same time, by threads in __getitems__. %s "
+				 "connects anew each time: keep a requests.Session() in each "
+				 "worker.",
+				 connecting_call(report));
 		break;
 	case ADVICE_SMOOTH_SHARD_OPENING:
 		if (spreads_work(report, advice))
@@ -473,6 +545,9 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		if (report->diagnosis.grounds.takes_turns)
 			return "Start more processes that fill it, if they share nothing; more "
 			       "workers only wait for it, too.";
+		if (report->diagnosis.grounds.is_other_end_idle)
+			return "The process at the other end of the pipe hardly computes: it "
+			       "waits, too. Download ahead in a thread, or in more workers.";
 		break;
 	case ADVICE_INSPECT_LOADS:
 		if (!add_line(report, LINE_LOADS, buffer))

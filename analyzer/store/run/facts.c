@@ -200,6 +200,35 @@ static int read_loads(struct db *db, const struct run_info *run, const struct lo
 	return read_waits(db, blocked_ns, ret);
 }
 
+/* Returns true for a transform of torchvision that gives the same whenever it gets the same. */
+static bool is_fixed(const char *name)
+{
+	static const char *const names[] = {
+		"CenterCrop", "ConvertImageDtype", "Grayscale",  "Normalize",
+		"PILToTensor", "Pad",              "Resize",     "ToDtype",
+		"ToImage",     "ToPILImage",       "ToPureTensor", "ToTensor",
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static int read_fixed(struct db *db, struct load_facts *ret)
+{
+	struct tally_list list;
+	double ns = 0;
+	int r = tally_list_read(db, "step", MOST_TALLIES, &list);
+
+	for (size_t i = 0; r == 0 && i < list.count; i++)
+		if (strcmp(list.items[i].detail, "transform") == 0)
+			ns += is_fixed(list.items[i].name) ? (double)list.items[i].ns : NAN;
+	ret->fixed_ns = ns > 0 ? ns : NAN;
+	tally_list_done(&list);
+	return r;
+}
+
 struct decoded {
 	double inflated_bytes, pixels, images;
 	bool is_video;
@@ -438,5 +467,7 @@ int load_facts_read(struct db *db, const struct run_info *run, const struct load
 		r = read_loads(db, run, loads, by_workers, ret);
 	if (r == 0)
 		r = read_made(db, filter->loader_id, ret);
+	if (r == 0)
+		r = read_fixed(db, ret);
 	return r < 0 ? r : read_threads(db, filter->loader_id, ret);
 }

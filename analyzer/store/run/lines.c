@@ -92,6 +92,10 @@ static unsigned does(const char *file, const char *function, bool is_waiter)
 	if (strstr(file, "/torch/autograd/") && (strcmp(name, "_engine_run_backward") == 0 ||
 						 strcmp(name, "backward") == 0))
 		does |= LINE_GOES_BACK;
+	if (strstr(file, "/torch/utils/data/_utils/fetch.py"))
+		does |= LINE_FETCHES;
+	if (strstr(name, "collate"))
+		does |= LINE_COLLATES;
 	if (strcmp(name, "__getitem__") == 0)
 		does |= LINE_GETS_ITEM;
 	/* Subset.__getitems__, PyTorch's own, mostly asks for one sample at a time. */
