@@ -104,10 +104,12 @@ def spread(path):
                        lines=loop + loads(150) + waits(), meta=META)
 
 
-def after(path, function):
-    """A run in which one function of the user's takes most of what follows the optimizer."""
-    batches = [dict(batch, before_ns=MS, backward_ns=2 * MS, between_ns=0, optimizer_ns=MS, save_ns=0)
-               for batch in rundb.simulate(400, 4, 20, 20)]
+def after(path, function, gap_ms=0):
+    """A run in which one function of the user's takes most of what follows the optimizer, or the epochs."""
+    batches = [dict(batch, before_ns=MS, backward_ns=2 * MS, between_ns=0, optimizer_ns=MS, save_ns=0,
+                    begin_ns=batch["begin_ns"] + batch["epoch"] * gap_ms * MS,
+                    load_begin_ns=batch["load_begin_ns"] + batch["epoch"] * gap_ms * MS)
+               for batch in rundb.simulate(100, 4, 20, 20, epochs=4)]
     return rundb.build(path, [rundb.loader(batches, workers=4)],
                        lines=[("main", 1, "after", [(TRAIN, function, 61), STEP], 300),
                               ("main", 1, "step", [BACKWARD, STEP], 100)], meta=META)

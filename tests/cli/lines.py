@@ -133,6 +133,12 @@ def check_leader(folder):
         t.check(re.search(r"Why (Metrics.log|Line train.py:61) takes most of what the training does after the "
                           "optimizer. It takes", text), text)
         t.check("1. " + remedy in text, text)
+    path = line_runs.after(os.path.join(folder, "gap.db"), "Pairs.draw", 5000)
+    text, step = forms.flat(forms.run(path)), json.loads(forms.run(path, "--json"))["step"]
+    t.check("Pairs.draw takes most of what the training does between epochs. It takes" in text, text)
+    t.check("1. Do what lies between epochs faster" in text and "between epochs 15.0 s in all" in text, text)
+    t.check("of the time between epochs" in text, text)
+    t.check(0.6 < step["between_epochs"] < 0.7 and step["after"] > 0.9, step)
     text = forms.flat(forms.run(line_runs.alone(os.path.join(folder, "alone.db"))))
     t.check("Why collate takes most of a load, and the loader has no workers: every batch" in text, text)
     for every, words in ((100, "The last step of each epoch takes"), (50, "Every 50th step takes")):

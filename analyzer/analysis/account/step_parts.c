@@ -16,14 +16,14 @@ void step_parts_add(struct step_parts *parts, const struct step_sums *sums)
 
 	parts->is_split |= trains;
 	parts->has_optimizer |= sums->ns[STEP_OPTIMIZER] > 0;
-	if (!trains)
-		parts->ns[STEP_LOOPS] += fmax(sums->compute_ns, 0);
+	*(trains ? &parts->within_ns : &parts->ns[STEP_LOOPS]) += fmax(sums->compute_ns, 0);
 	for (int part = 0; trains && part < STEP_SAVE; part++)
 		parts->ns[part] += fmax(sums->ns[part], 0);
 	/* A loop that does not train is all STEP_LOOPS, even its saves. */
 	if (trains)
 		parts->ns[STEP_SAVE] += fmax(sums->ns[STEP_SAVE], 0);
 	parts->ns[STEP_SAVE] += fmax(sums->save_ns, 0);
+	parts->within_ns += fmax(sums->save_ns, 0);
 }
 
 void step_parts_close(struct step_parts *parts, double whole_ns)
@@ -40,6 +40,10 @@ void step_parts_close(struct step_parts *parts, double whole_ns)
 	known_ns += parts->ns[STEP_LOOPS];
 	parts->whole_ns = fmax(whole_ns, known_ns);
 	parts->ns[STEP_AFTER] = parts->whole_ns - known_ns;
+	parts->between_epochs_ns =
+		fmin(fmax(parts->whole_ns - parts->ns[STEP_LOOPS] - parts->within_ns, 0),
+		     parts->ns[STEP_AFTER]);
+	parts->within_ns = parts->whole_ns - parts->ns[STEP_LOOPS] - parts->between_epochs_ns;
 	if (!parts->has_optimizer)
 		parts->ns[STEP_BETWEEN] = parts->ns[STEP_OPTIMIZER] = NAN;
 	parts->is_split &= parts->whole_ns > 0;

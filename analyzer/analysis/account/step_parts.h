@@ -41,6 +41,8 @@ struct step_parts {
 	bool has_optimizer;
 	double ns[STEP_PART_MAX]; /* NAN: not observed; the other parts add up to whole_ns */
 	double whole_ns;
+	double between_epochs_ns; /* part of STEP_AFTER */
+	double within_ns;         /* the rest of whole_ns, without STEP_LOOPS */
 };
 
 /* Adds a loader's sums to `parts`, which must be all zero at first. */

@@ -324,7 +324,8 @@ static double step_line_ns(const struct finding *f, const struct cause_input *in
 
 /*
  * Adds the causes that lengthen steps. Saving and logging are causes of their own, whose time does
- * not count as long steps. If the verdict is HIGHLY, all causes of waiting stay before these.
+ * not count as long steps. If the verdict is HIGHLY, all causes of waiting stay before these, but
+ * for saving or logging that takes longer than all waiting.
  */
 static void add_pauses(const struct finding *f, const struct cause_input *input,
 		       struct diagnosis *d)
@@ -340,9 +341,11 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 	if (pauses_ns - save_ns - log_ns < fmax(CAUSE_COST_LEAST * time_ns, pauses_ns / 2))
 		pauses_ns = 0;
 	if (save_ns >= CAUSE_COST_LEAST * time_ns)
-		insert_cause(d, first, CAUSE_SAVING, save_ns, time_ns);
+		insert_cause(d, save_ns > f->account.wait_ns ? 0 : first, CAUSE_SAVING, save_ns,
+			     time_ns);
 	if (log_ns >= LOGGING_LEAST * time_ns)
-		insert_cause(d, first, CAUSE_LOGGING, log_ns, time_ns);
+		insert_cause(d, log_ns > f->account.wait_ns ? 0 : first, CAUSE_LOGGING, log_ns,
+			     time_ns);
 	if (d->grounds.steps_held.share > 0)
 		insert_cause(d, first, CAUSE_STEPS_HELD,
 			     (d->grounds.steps_held.share - d->grounds.steps_held.error) *

@@ -306,15 +306,22 @@ void sampler_epoch(struct sampler *sampler, const struct segment *segment, const
 		   const struct dlprof_event *event, int64_t loader_id)
 {
 	const bool is_end = event->kind == DLPROF_EVENT_STOP;
+	const uint32_t tid = asker_of(segment, ring, event);
 	struct target *target =
 		sampler ? targets_find(&sampler->targets, segment->header->pid) : NULL;
 
 	if (!target || event->flags & DLPROF_FLAG_NESTED || target_loads(target))
 		return;
 	target->moved_ns = event->begin_ns + event->duration_ns;
-	target_note_asker(target, asker_of(segment, ring, event));
-	claim(sampler, target->pid, asker_of(segment, ring, event), event->begin_ns,
-	      event->begin_ns + event->duration_ns, BOOKING_FREE,
+	target_note_asker(target, tid);
+	/* Time between epochs counts as part of the steps, as time after an optimizer does. */
+	if (!is_end && target->ended_tid == tid)
+		claim(sampler, target->pid, tid, target->ended_ns, event->begin_ns, BOOKING_FREE,
+		      LINE_AFTER, target->ended_loader_id);
+	target->ended_ns = target->moved_ns;
+	target->ended_tid = is_end ? tid : 0;
+	target->ended_loader_id = loader_id;
+	claim(sampler, target->pid, tid, event->begin_ns, target->moved_ns, BOOKING_FREE,
 	      is_end ? LINE_EPOCH_END : LINE_EPOCH_START, loader_id);
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/cause/callee.h"
 #include "render/form/outline.h"
 #include "render/form/units.h"
+#include "render/run/parts.h"
 #include "render/run/report.h"
 #include "store/run/lines.h"
 
@@ -32,7 +33,7 @@ static const struct {
 	[LINE_LOADS] = {"Loads", "the loads", "a load", "load"},
 	[LINE_WAITS] = {"Waits", "the waits", "the waits", "wait"},
 	[LINE_STEPS] = {"Steps", "the steps", "the steps", "step"},
-	[LINE_AFTERS] = {"After", "what comes after the optimizer",
+	[LINE_AFTERS] = {"After", "what comes after the optimizer, and between epochs",
 			 "the time after the optimizer", "after"},
 	[LINE_SAVES] = {"Saving", "saving", "saving", "save"},
 };
@@ -330,12 +331,16 @@ static void add_line_words(const struct report *report, const struct line_named 
 {
 	struct code_names names = code_names(&report->samples, report->run.command);
 	const char *function = CODE_FUNCTION(&names, named->line->frame);
+	const char *whole = GROUPS[named->group].one;
 
+	if (named->is_holder)
+		whole = GROUPS[named->group].all;
+	else if (named->group == LINE_AFTERS && step_is_between_epochs(report))
+		whole = "the time between epochs";
 	page_append(text, size, "%.*s, %s, %s %s (± %.0f) of %s", head_length(function), function,
 		    tail(CODE_PLACE(&names, named->line->frame)),
 		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
-		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error),
-		    named->is_holder ? GROUPS[named->group].all : GROUPS[named->group].one);
+		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error), whole);
 	if (named->line->of_function >= SPREAD * named->line->share)
 		page_append(text, size, ", the whole function %s",
 			    UNITS_SHARE(named->line->of_function));

@@ -140,8 +140,8 @@ void evidence_add_line(const struct report *report, char *text, size_t size)
 			    "loaded while the training stands still.");
 	else if (d->cause == CAUSE_LOGGING &&
 		 code_add_leader(report, LINE_AFTERS, true, text, size))
-		page_append(text, size,
-			    " takes most of what the training does after the optimizer.");
+		page_append(text, size, " takes most of what the training does %s.",
+			    step_place(report, STEP_AFTER));
 	else
 		page_append(text, size, "%s", line_of_cause(report));
 }

@@ -74,6 +74,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);
 
 /* Appends the shares of a step's parts. Returns false if steps are not divided. */
+bool step_is_between_epochs(const struct report *report);
 bool step_add_words(const struct report *report, char *text, size_t size);
 
 const char *step_place(const struct report *report, enum step_part part);

@@ -38,9 +38,18 @@ const char *step_place(const struct report *report, enum step_part part)
 		[STEP_AFTER] = "after the optimizer",
 	};
 
+	if (part == STEP_AFTER && step_is_between_epochs(report))
+		return "between epochs";
 	if (part == STEP_AFTER && !report->step.has_optimizer)
 		return "after the backward pass";
 	return places[part];
+}
+
+bool step_is_between_epochs(const struct report *report)
+{
+	const struct step_parts *parts = &report->step;
+
+	return parts->is_split && parts->between_epochs_ns > parts->ns[STEP_AFTER] / 2;
 }
 
 bool step_add_words(const struct report *report, char *text, size_t size)
@@ -51,14 +60,22 @@ bool step_add_words(const struct report *report, char *text, size_t size)
 	if (!parts->is_split)
 		return false;
 	for (int part = 0; part < STEP_PART_MAX; part++) {
-		const double share = step_parts_share(parts, part);
+		const double share =
+			(parts->ns[part] - (part == STEP_AFTER ? parts->between_epochs_ns : 0)) /
+			parts->within_ns;
 
-		if (!(share >= WORTH_SAYING))
+		if (part == STEP_LOOPS || !(share >= WORTH_SAYING))
 			continue;
 		page_append(text, size, "%s%s %s", separator, PARTS[part].label,
 			    UNITS_SHARE(share));
 		separator = ", ";
 	}
+	if (parts->ns[STEP_LOOPS] >= WORTH_SAYING * parts->whole_ns)
+		page_append(text, size, "; other loops %s in all",
+			    UNITS_TIME(parts->ns[STEP_LOOPS]));
+	if (parts->between_epochs_ns >= WORTH_SAYING * parts->whole_ns)
+		page_append(text, size, "; between epochs %s in all",
+			    UNITS_TIME(parts->between_epochs_ns));
 	if (!parts->has_optimizer)
 		page_append(text, size, " (the optimizer was not observed)");
 	if (report_has_gpu(report))
