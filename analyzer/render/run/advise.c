@@ -101,7 +101,7 @@ void advise_patterns(const struct report *report, struct outline *o)
 	say_period(report, o, steps, &d->compute);
 	say_timer(o, steps, &d->compute, &d->compute_timer);
 	say_period(report, o, "long loads", &d->load);
-	/* Of an imported log with step times only, no more than this can be told. */
+	/* An imported log with step times only tells no more than that some steps are long. */
 	if (d->steps_only && d->compute.large_count)
 		outline_item(o, "Long steps",
 			     "%zu of %zu steps take much longer than the others, %s more in all. "
@@ -135,7 +135,7 @@ static const char *whatif_words(const struct report *report, int id)
 	return id < WHATIF_MAX ? words[id] : whatif_name(&report->diagnosis.whatif, id);
 }
 
-/* Appends the range of a predicted gain, limited to the gain of ideal input. False: no range. */
+/* Appends a gain's predicted range, cut at the gain of ideal input. False: nothing is appended. */
 static bool add_range(const struct finding *finding, double low, double high,
 		      const char *assumed, char *text, size_t size)
 {
@@ -151,7 +151,7 @@ static bool add_range(const struct finding *finding, double low, double high,
 	return true;
 }
 
-/* Appends the gain of an advice. Returns true if a range was shown, too. */
+/* Appends the gain of an advice, and its range if known. Returns true if there is a range. */
 static bool add_gain(const struct report *report, const struct advice *advice, const char *assumed,
 		     char *text, size_t size)
 {
@@ -283,7 +283,7 @@ static void add_prediction(const struct report *report, int id, struct outline *
 	if (id == WHATIF_BASELINE)
 		outline_cell(o, "-");
 	else
-		/* so that "-0 %" becomes "+0 %" */
+		/* 0.0 turns -0 into 0, so that "+0 %" is written, not "-0 %". */
 		outline_cell(o, "%+.0f %%", rint(100 * whatif->gain[id]) + 0.0);
 	outline_cell(o, "%s", UNITS_SHARE(whatif->stall_ratio[id]));
 }

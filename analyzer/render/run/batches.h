@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batches.h - writes every delivered batch as one row (batches.def), and stores none. */
+/* batches.h - writes each delivered batch as one row (batches.def), and keeps none in memory. */
 #pragma once
 
 #include <stdint.h>

@@ -18,7 +18,7 @@
 #define MOST_HOLDERS 3
 #define MOST_STUCK   2
 #define MINUTE_NS    (60 * (int64_t)NS_PER_S)
-#define LEAST_LEAD  0.1 /* an advice names a line of code with this share of its group's time */
+#define LEAST_LEAD  0.1 /* an advice names a line of code from this share of its group's time on */
 #define LEAST_SHARE  0.03
 #define JSON_SHARE   0.01
 #define LEAST_COUNT  20
@@ -38,7 +38,7 @@ static const struct {
 	[LINE_SAVES] = {"Saving", "saving", "saving", "save"},
 };
 
-/* Finds the first word that ends in ".py"; *ret_length is 0 if there is none. */
+/* Finds a command's first word that ends in ".py". If there is none, *ret_length becomes 0. */
 static const char *find_script(const char *command, size_t *ret_length)
 {
 	for (const char *at = command; *at; at += *ret_length + (at[*ret_length] == ' ')) {
@@ -50,7 +50,7 @@ static const char *find_script(const char *command, size_t *ret_length)
 	return command;
 }
 
-/* Finds the program's folder: the path of a frame that ends in the script as typed, without it. */
+/* Finds the program's folder; for a relative script, the part of a frame's path before it. */
 static void find_root(struct code_names *names, const char *script, size_t length)
 {
 	const char *name = length ? memrchr(script, '/', length) : NULL;
@@ -299,7 +299,7 @@ static const char *tail(const char *text)
 	return text;
 }
 
-/* Returns false for a part of a run: the samples cover the whole run and all loaders. */
+/* Returns false if the report is of a part of the run or in doubt: samples are of all of it. */
 static bool is_of_samples(const struct report *report)
 {
 	const struct batch_filter *filter = &report->filter;
@@ -308,7 +308,7 @@ static bool is_of_samples(const struct report *report)
 	       !report->finding.is_doubtful;
 }
 
-/* Names the library's function in which a line of the loads spends most of its time, if any. */
+/* If a line of the loads spends most of its time in one function of a library, names that. */
 static void add_callee(const struct report *report, const struct code_names *names,
 		       const struct line_named *named, char *text, size_t size)
 {
@@ -389,7 +389,7 @@ const struct line_share *code_named(const struct report *report, enum line_group
 	return named.line;
 }
 
-/* Returns code_named() if its function is the user's and takes most of the group's time. */
+/* Returns the line of code_named() if its function is the user's and takes most of the time. */
 static const struct line_share *find_leader(const struct report *report, enum line_group group)
 {
 	const struct line_share *line = code_named(report, group);
@@ -439,7 +439,7 @@ struct code_line code_line_at(const struct report *report, size_t place)
 	return (struct code_line){&lead->lines[i], GROUPS[group].id};
 }
 
-/* Writes a length; from one minute to an hour, in whole minutes. */
+/* Writes how long a process has been stuck. From a minute to an hour, that is in whole minutes. */
 static const char *put_length(const struct doing *doing, char buffer[UNITS_MAX])
 {
 	const int64_t ns = doing->seen_ns - doing->since_ns;

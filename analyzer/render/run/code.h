@@ -34,21 +34,21 @@ struct report;
 void code_outline(const struct report *report, struct outline *outline);
 
 /*
- * Appends what the line of code that fits the cause takes: "collate, train.py:12, takes 80 % (± 4)
- * of a load". Returns false if no line fits, or if the report covers only a part of the run.
+ * Appends how much the line of code that fits the cause takes: "collate, train.py:12, takes 80 % (±
+ * 4) of a load". Returns false if no line fits, or if the report covers only a part of the run.
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
 
-/* Returns the line that code_add_named() names; NULL if none, or one of another group or thread. */
+/* Returns the line of code_add_named() if it is of this group and no other thread; else NULL. */
 const struct line_share *code_named(const struct report *report, enum line_group group);
 
-/* Like code_add_named(), for a group's largest line, if its share - error is 10 % or more. */
+/* Like code_add_named(), but names a group's largest line, if it surely takes 10 % or more. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 /*
- * Appends the name of the user's function that holds the line of code_add_named(). If every dataset
- * has such a function, as __getitem__(), appends "line train.py:12" instead. Returns false if the
- * function is a library's, or may take less than half of this group's time.
+ * Appends the name of the user's function that has the line of code_add_named(), or "line
+ * train.py:12" if each dataset has a function of that name, such as __getitem__(). Returns false if
+ * the function is a library's, or may take less than half of this group's time.
  */
 bool code_add_leader(const struct report *report, enum line_group group, bool begins_sentence,
 		     char *text, size_t size);
@@ -60,7 +60,7 @@ struct code_line {
 	const struct line_share *share;
 	const char *phase;
 };
-#define CODE_MOST_LINES 16 /* lines of a group; lines in other threads are counted apart */
+#define CODE_MOST_LINES 16 /* lines of a group, and as many that run in other threads */
 #define CODE_LINES      (LINE_GROUP_MAX * 2 * CODE_MOST_LINES)
 /* Returns line `place`, from 0 to CODE_LINES - 1, for JSON. `share` is NULL if it has no line. */
 struct code_line code_line_at(const struct report *report, size_t place);

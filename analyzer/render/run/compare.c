@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c - writes a comparison. "~" in the text is the same as `differs` false in JSON. */
+/* compare.c - writes a comparison. " " in the text means what `differs` false means in JSON. */
 #include "render/run/compare.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ static const struct {
 	[COMPARE_SLOWER] = {"SLOWER", PAGE_RED, "the change makes it slower"},
 };
 
-/* the rows' names for people; those in JSON are older and must stay */
+/* The rows' names for people. JSON has other names, which are older and must not change. */
 static const char *const LABELS[COMPARE_ROWS] = {
 #define X(id, name, label) label,
 	COMPARE_ROWS_LIST(X)

@@ -105,7 +105,7 @@ static void add_waits(const struct report *report, struct outline *o)
 	if (!report->series.compute_ns)
 		outline_item(o, "Steps", "not observed");
 	add_quantiles(o, "Waits", f->wait_p50_ns, f->wait_p99_ns);
-	/* If the loop makes an iterator for each batch, steps lie between two epochs. */
+	/* If the loop makes an iterator for each batch, most of a step lies between two epochs. */
 	if (f->epoch_count == f->batch_count && f->compute_all_ns < f->account.step_ns / 2)
 		outline_item(o, "Steps", "%s in the mean, mostly between one iterator and the next",
 			     UNITS_TIME(f->account.step_ns / (double)f->batch_count));
@@ -119,7 +119,7 @@ static void add_waits(const struct report *report, struct outline *o)
 			     UNITS_TIME(f->theta_ns),
 			     known ? "" : "; whether they were ready is not known");
 	add_own_part(report, o);
-	/* If this is more than all waits, it includes the start-up, which is none of them. */
+	/* Head-of-line time that exceeds all waits includes the start-up, which is no wait. */
 	if (report->totals.hol_ns > 0 && (double)report->totals.hol_ns <= f->own.wait_ns)
 		outline_item(o, "In order",
 			     "for %s of the waits (%s of the time) a batch was stuck behind a "
@@ -162,7 +162,7 @@ static void add_load(const struct report *report, struct outline *o)
 	if (totals->load_count == UNKNOWN || totals->load_count < 1)
 		return;
 	load_ns = report_load_mean(report, totals->load_ns);
-	/* The screen's row "Load" is of steady batches. */
+	/* The screen's row "Load" has the mean of steady batches. Name it too if it differs. */
 	if (strcmp(UNITS_TIME(load_ns), UNITS_TIME(report->finding.load_mean_ns)) != 0)
 		snprintf(text, sizeof(text), ", %s in steady batches",
 			 UNITS_TIME(report->finding.load_mean_ns));

@@ -15,14 +15,14 @@ static const struct dialect dialects[] = {
 	{"torch.", 0, true, true, FACTOR},
 	{"torchdata.Stateful", 0, true, true, FACTOR},
 	{GLUON, OPTION_PERSISTENT | OPTION_SHARING | OPTION_SAMPLER, false, true, GLUONS},
-	/* Persistent workers are not advised: with them, paddle.io begins epochs in 0.5 s each. */
+	/* With persistent workers, paddle.io takes 0.5 s to begin each epoch: no advice. */
 	{"paddle.io", OPTION_PERSISTENT | OPTION_SHARING | OPTION_SAMPLER, false, true, FACTOR},
 	/* An imported table of steps does not say which library the loader is from. */
 	{"imported", 0, false, false, FACTOR},
 	{"", OPTION_ALL, false, false, FACTOR},
 };
 
-/* dlprof's demo: of all programs that mark batches, only its number of workers is known. */
+/* The demo of dlprof. Of programs that mark batches, it alone has a known number of workers. */
 static const struct dialect of_demo = {"marks", 0, false, false, FACTOR};
 
 static const char *kind_of(const struct loader_info *loader)

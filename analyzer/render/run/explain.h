@@ -14,7 +14,7 @@ struct explanation {
 	const char *how;  /* how to follow an advice; NULL: this is no advice */
 };
 
-/* Returns the page of an id, or NULL. Only the id "none" is of two: a cause and an advice. */
+/* Returns the page of an id, or NULL. One id, "none", is that of a cause and of an advice. */
 const struct explanation *explain_find(const char *id);
 
 /* Returns page `i`, or NULL if there are fewer pages. */

@@ -37,7 +37,7 @@ static void add_waits(const struct load_facts *facts, struct outline *o)
 		const struct load_peer *peer = &facts->peers[i];
 		const double share = facts_share(facts, peer->ns);
 
-		/* A peer such as "pipe" has no name of its own. */
+		/* A peer that has no name of its own is called after its kind, such as "pipe". */
 		const bool is_named = strcmp(peer->name, load_wait_name(peer->kind)) != 0;
 
 		if (!(share >= WORTH_SAYING))

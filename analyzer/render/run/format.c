@@ -10,8 +10,8 @@
 #include "render/run/explain.h"
 
 /*
- * What to say if a decoder of this format takes most of the loads' decoding. `less`: how to read
- * less. `line`, `how`: how to decode less. `again`, `fewer` replace them if most pixels are unused.
+ * What to say if a decoder of this format takes most of the decoding. `less` says how to read less,
+ * `line` and `how` how to decode less; `again` and `fewer` replace these if most pixels are unused.
  */
 struct medium {
 	const char *format, *less, *line, *how, *again, *fewer;
@@ -67,7 +67,7 @@ static const struct medium *medium_of(const struct inside *inside)
 	return NULL;
 }
 
-/* Returns how to read less of the file that is read for longest; NULL: nothing for its format. */
+/* Returns how to read less of the file that takes most time; NULL: nothing for its format. */
 static const char *less_of_format(const struct inside *inside, bool is_inflated)
 {
 	const struct tally *file = inside->files.count ? &inside->files.items[0] : NULL;

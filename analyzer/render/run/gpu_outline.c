@@ -16,8 +16,8 @@
 
 /*
  * From this version of CUPTI on, with a driver of CUDA 13.3 or newer, all subscribers must use the
- * interface of the first one. dlprof uses the old interface, so programs that subscribe through the
- * new one after dlprof are refused (cupti.h of CUDA 13.3).
+ * same interface as the first of them. dlprof uses the old one. So a program that subscribes after
+ * dlprof, through the new one, is refused (cupti.h of CUDA 13.3).
  */
 #define CUPTI_SECOND_INTERFACE 130300
 
@@ -214,7 +214,7 @@ static void add_devices(const struct report *report, struct outline *o)
 	}
 }
 
-/* Writes a kernel's name without parameters, and without template arguments below `depth`. */
+/* Writes a kernel's name without parameters and without template arguments deeper than `depth`. */
 static void put_kernel(const char *name, int depth, char *ret, size_t size)
 {
 	static const char unnamed[] = "(anonymous namespace)";

@@ -14,7 +14,7 @@
 #include "store/run/facts.h"
 #include "store/run/lines.h"
 
-/* report.def has one row for each value of these enums. */
+/* report.def has one row for each value of these enums, so a new value needs a new row. */
 static_assert(ACCOUNT_PART_MAX == 5 && STEP_PART_MAX == 7 && LOAD_WAIT_MAX == 10 &&
 		      GPU_GAP_MAX == 5 && GPU_SYNC_MAX == 3,
 	      "report.def lacks a part");

@@ -35,7 +35,7 @@ struct report {
 	const char *path;
 	const char *name;           /* name of the run as it is printed */
 	bool live;
-	int64_t missing_count;      /* records of which the drain could not make rows */
+	int64_t missing_count;      /* records that the drain could not turn into rows */
 	struct batch_filter filter;
 	struct run_info run;
 	struct loader_info *loaders; /* the loader with the most time comes first */
@@ -75,7 +75,7 @@ static inline double report_duration_ns(const struct report *report)
 	int64_t end_ns = main_ns != UNKNOWN && last_ns <= main_ns ? main_ns : run->end_ns;
 	double ns;
 
-	/* If all processes were killed, the recorded end is the time at which the drain noticed. */
+	/* If all processes were killed, the recorded end is when the drain noticed, too late. */
 	if (run->is_gone && main_ns == UNKNOWN && last_ns != UNKNOWN)
 		end_ns = last_ns;
 	ns = query_known(end_ns) - query_known(run->start_ns);

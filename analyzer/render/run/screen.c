@@ -117,7 +117,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 			page_append(below, sizeof(below),
 				    "With ideal input this %s would run %s as fast",
 				    is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
-		/* Start-up happens only once, and no share includes it. */
+		/* No share of the time includes the start-up, so name it if it is long. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
 			page_append(below, sizeof(below), "%s %s, %s",
 				    *below ? "; start-up" : "Start-up took",
@@ -266,7 +266,7 @@ static void add_set(const struct report *report, struct outline *o)
 		outline_item(o, "Set", "%s was asked for, and changed nothing", report->run.set);
 }
 
-/* Says what steps take if they are to be looked at first, though the cause is one of waiting. */
+/* If the first advice is a cheaper step, but the cause is one of waiting, says what steps take. */
 static void add_steps(const struct report *report, char *text, size_t size)
 {
 	const struct advice_list *advice = &report->diagnosis.advice;
@@ -306,7 +306,7 @@ static void add_why(const struct report *report, struct outline *o)
 static void add_warning(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	/* share of loads that were not seen; 0 if none was seen, which the cause says */
+	/* Share of loads that dlprof did not see; 0 if it saw none, because the cause says that. */
 	double unseen = f->batch_count && report->totals.load_count > 0
 				? 1 - (double)report->totals.load_count / (double)f->batch_count
 				: 0;

@@ -280,7 +280,7 @@ static void add_parallel_how(const struct report *report, char *text, size_t siz
 			    "tf.data.Dataset.range(%" PRId32 ").interleave(lambda part: tf.data."
 			    "Dataset.from_generator(generate, args=(part,), ...), ...).",
 			    f->wanted);
-	/* Interleaved files are read by threads of their own, and functions run in the pool. */
+	/* Only functions run in the pool's threads. Interleaved files have threads of their own. */
 	if (f->is_waiting && (lead->is_kernel || lead->kind == STAGE_PYTHON) &&
 	    f->wanted > f->threads)
 		page_append(text, size,
@@ -386,7 +386,7 @@ void stages_outline_line(const struct report *report, struct outline *o)
 
 	if (report->diagnosis.stages.limit == STAGE_LIMIT_UNKNOWN || !slow || !lead_of(report))
 		return;
-	/* Operators that hardly run beside the program's own Python are no news. */
+	/* Beside the program's own Python, kernels hardly take time, so leave them out. */
 	if (!(report->diagnosis.stages.callback_share > 0))
 		add_kernels(report, text, sizeof(text));
 	for (size_t i = 0; i < report->stages.count; i++) {

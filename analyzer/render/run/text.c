@@ -25,7 +25,7 @@ struct fit {
 	/* Printed besides the first remedy. 0: nothing; 1: the second one; 2: also how to follow
 	 * the second; 3: also the third; 4: also how to follow the third. */
 	int steps;
-	/* Rows above "Why": the first has a load's parts, the second a step's. 0: nor "Others". */
+	/* Number of rows above "Why": first a load's parts, then a step's. 0: no "Others", too. */
 	size_t load_rows;
 	bool has_line;
 };
@@ -110,7 +110,7 @@ static void put_legend(const struct outline_block *block, const struct page *pag
 	fputc('\n', page->out);
 }
 
-/* Prints rows with a line each, or if they may wrap, with as many lines as they need. */
+/* Prints each row on one line or, if `may_wrap`, on as many lines as it needs. */
 static void put_lines(const struct outline_block *block, const struct page *page, bool may_wrap)
 {
 	for (size_t i = 0; i < block->count; i++) {
@@ -256,7 +256,7 @@ static int try_screen(const struct report *report, const struct outline *outline
 static int fit_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, int *ret_steps)
 {
-	/* Readers want to know a load's parts more often than a step's. */
+	/* The row of a step's parts goes first: readers more often want to know a load's parts. */
 	static const struct fit fewer[] = {
 		{.load_rows = 1, .has_line = true}, {.load_rows = 1}, {.load_rows = 0}};
 	struct fit fit = {.load_rows = FIT_LOAD, .has_line = true};

@@ -101,7 +101,7 @@ static bool put_slice(struct tracer *trace, int64_t number, const struct timelin
 
 	if (!lane)
 		return false;
-	lane->begin_ns = INT64_MAX; /* no event can be within a slice that was left out */
+	lane->begin_ns = INT64_MAX; /* nothing is written within a slice that is left out */
 	if (event->ns < 0 || __builtin_add_overflow(begin_ns, event->ns, &end_ns) ||
 	    end_ns < lane->end_ns || (event->ns > 0 && end_ns == lane->end_ns))
 		return false;
