@@ -13,7 +13,7 @@
  *	                                         an object of objects, one for each name
  *	VALUES(key, count, is_listed, type, value, meaning)
  *	                                         a list of values, one for each `k` that is listed
- *	ONLY_IF(condition) ... END_IF            rows that are left out where it does not hold
+ *	ONLY_IF(condition) ... END_IF            rows that are written only where it holds
  *	NOTHING(key, meaning)                    null
  *	LET(declaration)                         a variable for the rows up to the END
  */

@@ -35,7 +35,7 @@ void jsonw_words(struct jsonw *json, const char *key, const char *value);
 /* Writes the list "a,b" as ["a","b"]; NULL becomes null. */
 void jsonw_list(struct jsonw *json, const char *key, const char *list);
 
-/* Writes the members of `object`, a text that is JSON: "{...}" with at least one member. */
+/* Writes the members of `object`: a JSON text "{...}" that has at least one member. */
 void jsonw_members(struct jsonw *json, const char *object);
 
 void jsonw_bool(struct jsonw *json, const char *key, bool value);

@@ -18,7 +18,7 @@
 struct batch_series;
 
 struct outline_row {
-	char *cells[OUTLINE_CELLS]; /* in an item: label, text, and optionally a text below it */
+	char *cells[OUTLINE_CELLS]; /* an item has a label, a text, and possibly a text below it */
 	size_t count;
 	double share; /* row's share of the block's bar, or length of its own bar; NAN: no bar */
 	int part;     /* part of the bar: an enum account_part; ACCOUNT_PART_MAX: the steps */
@@ -31,11 +31,11 @@ struct outline_row {
 struct outline_block {
 	const char *chapter; /* blocks of the same chapter follow each other */
 	char *title;         /* NULL: no title */
-	/* headings, then NULL; "#" begins the heading of a column of numbers; items have none */
+	/* The headings, then NULL. "#" begins a heading of a column of numbers. Items have none. */
 	const char *headings[OUTLINE_CELLS + 1];
 	struct outline_row *rows;
 	size_t count;
-	/* waits that a terminal shows as a strip (strip.h) above the rows, or NULL */
+	/* The waits that a terminal shows as a strip (strip.h) above the rows. NULL: no strip. */
 	const struct batch_series *series;
 	const float *waits;
 };
@@ -73,7 +73,7 @@ __attribute__((sentinel)) void outline_cells(struct outline *outline, ...);
 #define outline_item(outline, label, ...)                                                          \
 	(outline_cells(outline, label, NULL), outline_cell(outline, __VA_ARGS__))
 
-/* Adds rows to a table headed OUTLINE_PARTS: a time, its share of `whole_ns` (NAN: none), words. */
+/* Add rows to a table headed OUTLINE_PARTS: a time, its share of `whole_ns` if known, and words. */
 extern const char *const OUTLINE_PARTS[];
 void outline_time(struct outline *outline, const char *label, double ns, double whole_ns);
 #define outline_part(outline, label, ns, whole_ns, ...)                                            \

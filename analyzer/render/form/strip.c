@@ -109,7 +109,7 @@ void strip_line(const struct page *page, const struct batch_series *series, cons
 		begin = busiest(series, waits, cells) / period * period;
 		end = begin + cells;
 	}
-	/* Leaves out batches at the end whose times are unknown, which would be blanks. */
+	/* Batches at the end whose times are unknown would be drawn as blanks: leave them out. */
 	while (end > begin && !judge(series, waits, end - 1, end))
 		end--;
 	put_cells(page, series, waits, begin, end, end - begin < cells ? end - begin : cells);

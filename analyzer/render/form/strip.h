@@ -8,8 +8,8 @@
 bool strip_is_known(const struct batch_series *series, const float *waits);
 
 /*
- * Draws a cell for each batch. If they do not fit, draws a cell for a group of batches or, with a
- * period (0: none), only the batches around the longest waits.
+ * Draws a cell for each batch. If more than `cells` are needed, a cell stands for a group of
+ * batches; but with a period (not 0), only the batches around the longest waits are drawn.
  */
 void strip_line(const struct page *page, const struct batch_series *series, const float *waits,
 		size_t cells, size_t period);

@@ -6,7 +6,7 @@
 
 #define UNITS_MAX 48
 
-/* All fill and return `buffer`. NAN and INT64_MIN become "?" or, in those for programs, "". */
+/* All functions fill and return `buffer`. NAN and INT64_MIN become "?", or "" for programs. */
 
 /* Writes "20.1 s", "1.90 s", "104 ms", "3 h 20 min". */
 const char *units_time(char *buffer, double ns);
@@ -17,7 +17,7 @@ const char *units_share(char *buffer, double share);
 /* Writes "12,410". */
 const char *units_count(char *buffer, int64_t count);
 
-/* Writes a rate a second: "6.47", "64,700". */
+/* Writes a rate per second, without its unit: "6.47", "64,700". */
 const char *units_rate(char *buffer, double rate);
 
 /* Writes "3.1x", with more digits near 1. */

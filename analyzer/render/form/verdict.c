@@ -45,7 +45,7 @@ const struct verdict_clock_words verdict_clocks[] = {
 	[true] = {"the GPU's clock", "the GPU's clock: waits while it was idle"},
 };
 
-/* Writes the ratio in percent, rounded down if it would otherwise look like the next verdict. */
+/* Writes the ratio in percent. Rounds down a ratio that would round up to the next verdict. */
 static const char *share_of(char *buffer, size_t size, double ratio)
 {
 	static const double least[] = {STALL_MODERATE, STALL_HIGH};

@@ -14,7 +14,7 @@ struct verdict {
 
 const struct verdict *verdict_of(enum stall_verdict verdict);
 
-/* Of what time a stall ratio is a share, and by which clock. */
+/* Says of what time a stall ratio is a share, and by which clock that time is measured. */
 enum verdict_clock {
 	VERDICT_HOST,
 	VERDICT_LOADER,
@@ -24,11 +24,11 @@ enum verdict_clock {
 	VERDICT_GROUP,    /* like VERDICT_JOB, but for the group of ranks that loses most */
 };
 
-/* Words for the host's clock [false] and the GPU's [true]. */
+/* Words for the clock by which waits are measured: the host's [false] or the GPU's [true]. */
 extern const struct verdict_clock_words {
 	const char *name, *meaning;
 } verdict_clocks[2];
-#define VERDICT_BOUND "an upper bound" /* what the host's clock gives for the GPU's idle time */
+#define VERDICT_BOUND "an upper bound" /* the GPU's idle time is at most what the host waited */
 
 #define VERDICT_SENTENCE 128
 
@@ -37,7 +37,7 @@ const char *verdict_sentence(char *buffer, enum verdict_clock clock, double rati
 
 #define VERDICT_DOUBT "it is not known whose waits these are"
 
-/* Why there is no verdict, and what to do. */
+/* Says why there is no verdict, and what the user can do about it. */
 extern const struct verdict_gap {
 	const char *reason, *remedy;
 } verdict_gaps[STALL_GAP_MAX];

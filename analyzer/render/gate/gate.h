@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.h - the data that a gate shows, and functions for each form; callers check streams for
- * errors.
+ * gate.h - the data that a gate shows, and functions that write it in each form. Callers check the
+ * streams for errors.
  */
 #pragma once
 
@@ -41,13 +41,13 @@ struct gate_report {
 	const struct gate_run *baselines; /* the oldest first */
 	size_t baseline_count;
 	enum gate_outcome
-		outcome; /* worst of all; GATE_INCONCLUSIVE also if the user lets that pass */
+		outcome; /* worst of all items; GATE_INCONCLUSIVE even if the user lets it pass */
 	int status;
 	bool has_change;
 	struct gate_change change;
 };
 
-/* The functions of gate_words.c: each fills `text` (GATE_WORDS bytes) and returns it. */
+/* Functions of gate_words.c. Those that have a `text` fill its GATE_WORDS bytes and return it. */
 const char *gate_outcome_words(enum gate_outcome outcome);
 const char *gate_found_words(const struct gate_item *item, char *text);
 /* Writes why an assertion is inconclusive; "" if it is conclusive. */

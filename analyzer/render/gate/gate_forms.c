@@ -27,7 +27,7 @@ static enum grade grade_of(const struct gate_item *item)
 	return warns || item->on_inconclusive == GATE_ACTION_WARN ? GRADE_WARNS : GRADE_OPEN;
 }
 
-/* Writes the message about an assertion; for the gravest one, it says why the gate failed. */
+/* Writes the message about an assertion. For the gravest one, it explains the gate's outcome. */
 static const char *message(const struct gate_report *report, const struct gate_item *item,
 			   char *text)
 {
@@ -110,7 +110,7 @@ static void junit_case(const struct gate_report *report, const struct gate_item 
 	const char *element = elements[grade_of(item)];
 	char text[GATE_WORDS];
 
-	/* An assertion that fails, but only warns, is a passed case, and listed after the cases. */
+	/* An assertion that fails but only warns is a passed case; it is listed after all cases. */
 	if (!element && item->result.outcome == GATE_INCONCLUSIVE)
 		element = "skipped";
 	fputs("    <testcase classname=\"dlprof.gate\"", out);

@@ -65,7 +65,7 @@ static void add_runs(const struct gate_report *report, struct outline *o)
 		const char *cause = cause_names[sample->cause];
 		char unfit[GATE_WORDS] = "";
 
-		/* short_low99 is known only of a run that can be judged although it is short. */
+		/* A run whose short_low99 is known is short, but can be judged nevertheless. */
 		if (isnan(sample->short_low99))
 			gate_unfit_words(&report->runs[i], unfit);
 		outline_row(o, PAGE_PLAIN);

@@ -55,7 +55,7 @@ static void found_increase(const struct gate_result *result, char *text)
 		 POINTS(result->spread) + 1, POINTS(result->edge));
 }
 
-/* Returns true for a value that passed although it is above its limit: chance may explain it. */
+/* Returns true if the value is above its limit but passed, since chance may explain the excess. */
 static bool is_above_by_chance(const struct gate_item *item)
 {
 	return item->result.outcome == GATE_PASSED && item->result.found > item->limit.value;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flame.js - draws stack samples as flame graphs, callers above; a line is as wide as the time that
- * its samples stand for. A click, or Enter, makes a line the full width; arrows go to callers,
- * callees and neighbours; Escape shows all again. Lines with the words searched for are marked, and
- * their time summed.
+ * flame.js - draws stack samples as flame graphs, callers above. A line is as wide as the time that
+ * its samples stand for. A click, or Enter, shows a line at full width; arrows go to callers,
+ * callees and neighbours; Escape shows all again. Lines that contain the words searched for are
+ * marked, and their time is summed.
  */
 const FLAME_ROW = 21;
 const FLAME_LEAST = 0.0015; /* share of the width below which a line is not drawn */
@@ -131,7 +131,7 @@ class Flame {
 			this.go(next, true);
 	}
 
-	/* Counts the time of a stack once, however many of its lines contain the words. */
+	/* Marks lines with the words, and sums their stacks' time, in which each counts once. */
 	mark() {
 		const words = this.words.value.trim().toLowerCase();
 		const hits = node => words && node.up && this.name(node).toLowerCase().includes(words);

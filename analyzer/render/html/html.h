@@ -23,7 +23,7 @@
 struct html_window {
 	size_t begin;
 	size_t count;
-	/* batches delivered after the window that workers may load while the window lasts */
+	/* Number of batches after the window that workers may load while the window lasts. */
 	size_t ahead;
 	struct batch_record *rows;
 	size_t row_count;
@@ -42,7 +42,7 @@ struct html_input {
 	size_t window_count;
 };
 
-/* Returns how many ranges of batches are drawn one by one. The caller then reads their `rows`. */
+/* Chooses the ranges of batches to draw one by one; returns how many. The caller reads `rows`. */
 size_t html_choose_windows(const struct batch_series *series, const struct finding *finding,
 			   struct html_window *ret);
 

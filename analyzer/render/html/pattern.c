@@ -34,7 +34,7 @@ static double evidence(const struct period *period, size_t batches)
 	return fmax(0, -(double)period->log_p_of[batches] / log(10));
 }
 
-/* Returns the longest period to show: if tested, beyond 4 x workers and 2 x the found period. */
+/* Returns the longest period to show: over 4 x workers and 2 x the found period, if tested. */
 static size_t last_shown(const struct period *period, int32_t workers)
 {
 	size_t last = PERIOD_MOST, wanted = FEWEST_SHOWN;
@@ -162,7 +162,7 @@ static int collect(const struct batch_series *s, const float *values, size_t mod
 	}
 	for (size_t i = 0; i < modulus; i++)
 		ret->mean_ns[i] /= (double)ret->counts[i];
-	/* Sorted by length, each k-th dot makes a fair sample, and quantiles can be looked up. */
+	/* Sort the dots by length: then each k-th dot is a fair sample, and quantiles are easy. */
 	qsort(ret->dots, ret->count, sizeof(*ret->dots), by_length);
 	if (ret->count)
 		ret->most_ns =
@@ -182,7 +182,7 @@ static void put_dots(struct figure *f, const struct phases *phases)
 	for (i = 0; i < shown; i++) {
 		const struct dot *dot =
 			&phases->dots[shown > 1 ? i * (phases->count - 1) / (shown - 1) : 0];
-		/* Multiples of the golden ratio spread the dots without a period of their own. */
+		/* Multiples of the golden ratio spread the dots sideways, but add no period. */
 		double beside = (fmod((double)i * 0.61803398875, 1) - 0.5) * spread;
 
 		html_put(f->html, "M%.1f %.1fh0", figure_x(f, dot->phase) + beside,

@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) void html_say(struct html *html, const cha
 #define html_cell(html, ...)   html_element(html, "td", __VA_ARGS__)
 #define html_number(html, ...) html_element(html, "td class=\"n\"", __VA_ARGS__)
 
-/* Writes a paragraph; `class` "": none. */
+/* Writes a paragraph, without a class if `class` is "". */
 #define html_paragraph(html, class, ...)                                                           \
 	(html_put(html, "<p%s%s%s>", *(class) ? " class=\"" : "", class, *(class) ? "\"" : ""),    \
 	 html_say(html, __VA_ARGS__), html_put(html, "</p>\n"))
@@ -44,7 +44,7 @@ const char *html_tone(enum page_color tone);
 void html_section(struct html *html, const char *id, const char *title);
 void html_section_end(struct html *html);
 
-/* Begins a table; caption "": none. NULL ends the headings. "#" begins a heading of numbers. */
+/* Begins a table. caption "": none. NULL ends the headings; "#" begins one of numbers. */
 void html_table_begin(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);
 
@@ -99,7 +99,7 @@ struct figure_part {
 void figure_balance(struct html *html, const struct figure_part *parts, size_t count,
 		    const char *title, const char *description);
 
-/* Sorts `values`, and returns the upper end of a scale that nearly all values are below. */
+/* Sorts `values`. Returns the upper end of a scale on which nearly all of them fit. */
 double figure_scale(double *values, size_t count);
 #define FIGURE_SCALE_WORDS "What is longer than the scale ends at its top."
 

@@ -51,7 +51,7 @@ static void put_rank(struct figure *f, const struct ranks *ranks, size_t i, doub
 	html_put(f->html, "\"/>\n");
 }
 
-/* Finds the scale of all ranks' pictures; 0: there is nothing to draw. Returns 0 or -ENOMEM. */
+/* Finds the scale that all ranks' pictures share; 0: nothing to draw. Returns 0 or -ENOMEM. */
 static int find_scale(const struct ranks *ranks, const size_t *order, size_t shown, double *ret_ns)
 {
 	double *steps = malloc((shown * HTML_RANK_BARS + 1) * sizeof(*steps));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sliders.js - shows what dlprof-report predicts for the settings of the sliders. A slider goes
- * through the values of data.grid; nothing is computed here.
+ * through the values of data.grid, which has all predictions; none is made here.
  */
 "use strict";
 

@@ -11,7 +11,7 @@
 #define MOST  16
 #define LEAST 0.01 /* stages that were busy for less of the time have no lane */
 
-/* Returns true if the stage's own time is no work, but its taker's waiting for an element. */
+/* Returns true if the stage's own time is not work, but time in which its taker waits. */
 static bool is_wait(const struct stage_work *stage)
 {
 	return stage->is_root || stage->kind == STAGE_PREFETCH ||

@@ -22,7 +22,7 @@ function draw(name, attributes, ...inside) {
 	return element;
 }
 
-/* Returns round numbers from `low` to `high`, at most `count`, at least `least` apart. */
+/* Returns round numbers from `low` to `high`, in at most `count` steps of `least` or more. */
 function ticks(low, high, count, least) {
 	const rough = (high - low) / count, power = Math.pow(10, Math.floor(Math.log10(rough) + 1e-9));
 	const step = Math.max(least, power * [1, 2, 5, 10].find(times => rough <= times * power * 1.0001));
@@ -33,7 +33,7 @@ function ticks(low, high, count, least) {
 	return found;
 }
 
-/* Unpacks the bars of the whole run, which bar.c computed. */
+/* Unpacks the bars of the whole run, which bars_of() in series.c computed. */
 function readBars(packed, count) {
 	const [wait, compute, busy, most] = ["wait", "compute", "busy", "most"].map(
 		name => packed[name] && unpack(packed[name]));
@@ -44,7 +44,7 @@ function readBars(packed, count) {
 	})).filter(bar => bar.wait >= 0 && bar.compute >= 0);
 }
 
-/* Returns the end of the scale: above all bars' means, and above nearly all longest batches. */
+/* Returns the scale's end: above the means of all bars, and above nearly all longest batches. */
 function scaleOf(bars) {
 	const most = bars.map(bar => bar.most).sort((a, b) => a - b);
 	const means = bars.map(bar => bar.end - bar.begin > 1 ? bar.wait + bar.compute : 0);
@@ -53,7 +53,7 @@ function scaleOf(bars) {
 	return 1.05 * Math.max(top, ...means);
 }
 
-/* Unpacks single batches where the page has them, else means and maximums of parts of the run. */
+/* Unpacks the single batches that the page has, and means and maximums of parts of the run. */
 function readSeries(packed) {
 	const raw = packed.raw.map(part => ({begin: part.begin, count: part.count,
 		wait: unpack(part.wait), compute: unpack(part.compute)}));
@@ -66,7 +66,7 @@ function readSeries(packed) {
 	return {count: packed.count, raw: raw, buckets: buckets};
 }
 
-/* Returns [from, to) as stretches with mean times: batches or, in a long run, parts of the run. */
+/* Divides [from, to) into stretches: batches if the page has all of them, else parts of the run. */
 function stretches(series, from, to) {
 	const found = [];
 	const whole = series.raw.find(part => part.begin <= from && part.begin + part.count >= to);

@@ -35,7 +35,7 @@ const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID])
 
 #define RANKS_MOST_NAMED 8
 
-/* Appends a range such as "7-9"; if enough are listed, appends "..." and returns false. */
+/* Appends a range such as "7-9". After RANKS_MOST_NAMED, appends "..." and returns false. */
 static bool append_range(char *text, size_t size, size_t *named, int64_t first, int64_t last)
 {
 	if ((*named)++ == RANKS_MOST_NAMED) {
@@ -66,7 +66,7 @@ static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int 
 	}
 }
 
-/* Returns the host of all culprits; NULL: it is unknown, or there are several. */
+/* Returns the host on which all culprits run; NULL: it is unknown, or there are several hosts. */
 static const char *host_of_culprits(const struct ranks *ranks)
 {
 	const char *host = NULL;
@@ -92,7 +92,7 @@ static size_t size_of_group(const struct ranks *ranks, int group)
 	return count;
 }
 
-/* Writes which groups of ranks wait only for each other; "" if there are no groups. */
+/* Writes which groups of ranks do not wait for each other, and which loses most; "": no groups. */
 static void groups_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -348,7 +348,7 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 		outline_cell(o, "%s", text);
 }
 
-/* Returns a device's place on the bus, by which devices of one model differ. */
+/* Returns a GPU's place on the bus, which tells GPUs of the same model apart. */
 static const char *place_of(const char *gpu)
 {
 	const char *at = gpu ? strstr(gpu, " at ") : NULL;

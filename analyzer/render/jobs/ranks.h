@@ -14,9 +14,9 @@ struct rank_row {
 	int64_t rank, world_size; /* world_size <= 0: unknown */
 	struct finding finding;
 	float alone_share; /* share of the steps in which only collectives ran; NAN: unknown */
-	bool is_dispatched; /* rank 0 loads for it: see dialect_is_dispatcher() */
+	bool is_dispatched; /* rank 0 loads its batches: see dialect_is_dispatcher() */
 	bool live;
-	char ended[ENDED_WORDS]; /* how the rank or a worker ended: "Killed by SIGKILL"; "": well */
+	char ended[ENDED_WORDS]; /* "Killed by SIGKILL"; "": the rank and its workers ended well */
 	bool is_terminated;      /* ended by SIGTERM: launchers send it to all ranks if one fails */
 	struct bar *bars;        /* NULL: no picture is drawn */
 	size_t bar_count;
@@ -44,7 +44,7 @@ const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *te
 
 size_t ranks_without_loader(const struct ranks *ranks);
 
-/* Return true if a rank is in the group (-1: in any group), or if it is a culprit there. */
+/* Return true if a rank is in the group (-1: in none), or a culprit there (-1: anywhere). */
 typedef bool ranks_filter(const struct rank_blame *blame, int group);
 ranks_filter ranks_is_in_group, ranks_is_culprit;
 
@@ -52,12 +52,12 @@ ranks_filter ranks_is_in_group, ranks_is_culprit;
 int ranks_group(const struct ranks *ranks);
 
 /*
- * Returns rank i's share of what its group or job lost. NAN: the ranks do not meet, rank 0 loads
- * for all, or the job is not input-bound.
+ * Returns rank i's share of the time that its group or job lost. NAN: the ranks' steps are not
+ * matched, rank 0 loads for all, or the job is not input-bound.
  */
 double ranks_blame_share(const struct ranks *ranks, size_t i);
 
-/* Least, median and largest stall ratio of the ranks; NAN: no rank has one. */
+/* The least, median and largest stall ratio of the ranks. NAN: no rank has one. */
 struct ranks_spread {
 	double least, median, most;
 };
@@ -66,11 +66,11 @@ struct ranks_spread ranks_spread(const struct ranks *ranks);
 /* Returns the row to look at first: the rank that loads for all, or the one that waited longest. */
 size_t ranks_worst(const struct ranks *ranks);
 
-/* Lists the ranks' indices by rank. Of over RANKS_MOST_ROWS ranks, those to blame come first. */
+/* Lists the rows' indices by rank or, if there are over RANKS_MOST_ROWS, by blame. */
 #define RANKS_MOST_ROWS 16
 void ranks_order(const struct ranks *ranks, size_t *ret);
 
-/* Writes reason number `which` to doubt the job's figures. False: that reason does not apply. */
+/* Writes the `which`-th reason to doubt the job's figures. Returns false if it does not apply. */
 #define RANKS_DOUBT  300
 #define RANKS_DOUBTS 3
 bool ranks_doubt(const struct ranks *ranks, size_t which, char text[RANKS_DOUBT]);
@@ -80,11 +80,11 @@ extern const char *const ranks_doubt_ids[RANKS_DOUBTS];
 #define RANKS_ID 64
 const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID]);
 
-/* Make outlines. They return 0 or -ENOMEM; call outline_done() in both cases. */
+/* Makes the outline of jobs. Returns 0 or -ENOMEM; call outline_done() in both cases. */
 int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struct outline *o);
 void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out);
 
-/* Makes the outline of a job; at most `most` ranks get a row. */
+/* Makes the outline of a job, in which at most `most` ranks get a row. Returns 0 or -ENOMEM. */
 #define RANKS_LIMITS "limits"
 int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o);
 
