@@ -176,7 +176,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* Tries blocks of boot_block() times 1, 2, 4, ... Returns the length in cells that varies most. */
+/* Tries blocks of 1, 2, 4, ... times boot_block(). Returns the length in cells that varies most. */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;

@@ -90,7 +90,7 @@ struct batch_series {
 	int64_t last_ns;       /* when the last step ended; UNKNOWN: unknown */
 	int64_t tail_begin_ns; /* when the last wait began, if no step followed; else UNKNOWN */
 	double elsewhere_ns;   /* waits for other loaders, which compute_ns does not include */
-	/* number of steps a second for which the steps' other loaders can load; NAN: none */
+	/* steps a second that other loaders of the same steps can supply; NAN: there are none */
 	double others_per_s;
 	double cores;
 	double main_cores;

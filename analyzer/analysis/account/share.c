@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#define WELL_BELOW  0.5 /* a group that ran for less than this part of its fair cores got enough */
-#define MOST_WANTED 2.0 /* such a group is taken to want at most so many times what it ran */
+#define WELL_BELOW  0.5 /* a group that used a smaller part of its due cores got all it wanted */
+#define MOST_WANTED 2.0 /* such a group is taken to want at most this many times what it used */
 
 struct claim {
 	double weight;

@@ -28,16 +28,16 @@ struct share {
 };
 
 /*
- * Returns which part of a core (0-1) each of the run's `threads` gets; 1 if that is unknown. The
- * neighbours are taken to want `want` times as many cores as they did.
+ * Returns which part of a core (0-1) each of the run's `threads` gets; 1 if that is unknown.
+ * Assumes that neighbours want `want` times as many cores as in the run.
  */
 double share_of_thread(const struct share *share, double threads, double want);
 
 double share_wanted(const struct share *share);
 
 /*
- * Limits `wanted` of groups that ran far less than their fair part of the cores. The scheduler
- * would have let such a group run more, so its waits for cores were only short waits for its turn.
+ * Limits `wanted` of groups that used far fewer cores than their fair part. The scheduler would
+ * have let such a group run more, so its waits for cores were only short waits for its turn.
  */
 void share_bound(struct share *share);
 

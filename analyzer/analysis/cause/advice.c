@@ -315,7 +315,7 @@ static double most_of(const struct remedied *v, enum advice_id id)
 			       f->account.share[ACCOUNT_EPOCH_END]);
 	if (id == ADVICE_INSPECT_WAITS)
 		return gain_of(f->account.share[ACCOUNT_RECEIVING]);
-	/* These remedies only spread the work over time. fmin() ignores NAN: what is not known. */
+	/* These remedies spread work over time, but leave all of it. fmin() ignores NAN. */
 	if (id == ADVICE_SMOOTH_SHARD_OPENING || id == ADVICE_BALANCE_LOADS)
 		return fmin(f->gain_alone - 1, gain_of_cores(v));
 	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_alone - 1;
@@ -330,7 +330,7 @@ static bool is_plain(const struct diagnosis *d, enum advice_id id)
 	       id != ADVICE_FILE_SYSTEM_SHARING;
 }
 
-/* Sets the gain of steps in which no other thread holds the interpreter; `low`: of sure waits. */
+/* Sets the gain if no other thread held the interpreter in steps; as `low`, that of sure waits. */
 static void price_held(const struct remedied *v, struct advice *ret)
 {
 	const struct steps_held *held = &v->diagnosis->grounds.steps_held;
@@ -378,8 +378,8 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 				ret->high = fmax(ret->high, most_of(v, id));
 			return widen_to_function(v, id, ret);
 		}
-		/* Without a sure gain, sending less gets an upper bound, as it also saves making
-		 * what is sent, and so do even shards, as uneven ones surely are a cause. */
+		/* Without a sure gain, two advices get an upper bound: sending less, as it also
+		 * saves making what is sent, and even shards, as uneven ones surely are a cause. */
 		if (id != ADVICE_SEND_LESS && id != ADVICE_EVEN_SHARDS &&
 		    !(id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0))
 			return 0;
@@ -582,9 +582,9 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 }
 
 /*
- * Adds advice to look at the steps. If they have a longest line (lines_of_step()), the advice goes
- * first, or second if logging, saving or held steps are the cause or the first remedy surely gains
- * WORTH. Else the advice is added if little time is waiting, after a remedy with a predicted gain.
+ * Adds advice to look at the steps. If one of their lines stands out (lines_of_step()), it goes
+ * first; or second if logging, saving or held steps are the cause, or if the first remedy surely
+ * gains WORTH. Without such a line, it follows a predicted remedy if little time is waiting.
  */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {
@@ -627,7 +627,7 @@ static void add_lack(const struct remedied *v, struct advice_list *list)
 		put_at(at, &advice, list);
 }
 
-/* Puts REDUCE_CPU_PER_BATCH before more workers that gain little more, if own code leads. */
+/* If the user's own code leads, puts REDUCE_CPU_PER_BATCH before workers that gain little more. */
 static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 {
 	struct advice *steps = list->steps, first = steps[0];

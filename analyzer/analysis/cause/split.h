@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * split.h - divides the waiting for batches that were not ready between the mechanisms that cause
- * it.
+ * split.h - divides the waiting for batches that were not ready between the mechanisms behind it.
  *
  * Each nanosecond of this waiting, in steady batches, has one owner:
  * - single process: all of it, if there are no workers;

@@ -577,7 +577,7 @@ static void judge_reader(struct view *v, size_t reader, double reader_ns, double
 	f->lead_share = fmin(stages->list[f->lead].own_ns / stages->list[reader].busy_ns, 1);
 	f->limit = STAGE_LIMIT_SERIAL;
 	f->wanted = (int32_t)fmin(2 * stages->list[reader].busy_ns / reader_ns, INT16_MAX);
-	/* A second pipeline has more operators, but the machine has no more cores. */
+	/* With a second pipeline, more operators run at once, but on the same cores. */
 	v->least_ns = v->facts->used_cores / v->facts->cores *
 		      (v->facts->wait_ns + v->facts->step_ns);
 	price_maybe(v, f, v->slow_ns / 2 / v->batches, &f->parallel);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stages.h - finds the stage of a loader's pipeline that the training waits for, and why it is
- * slow.
+ * stages.h - finds the pipeline stage that the training waits for, and why it is slow.
  *
  * Stages run in parallel and ahead, so a busy stage need not be the one that is waited for. The
  * search starts at the root, which the training calls. As long as a stage spends its time waiting

@@ -110,8 +110,8 @@ static bool phase_is_multiple(const struct phase_series *s, size_t period, size_
 }
 
 /*
- * Returns the share of the time at the phase with most time. The phase with most time in even rows
- * is measured in odd rows, and vice versa. `scratch` has room for 3 * period numbers.
+ * Returns the share of the time at the phase with most time. That phase is chosen in even rows and
+ * measured in odd rows, and vice versa. `scratch` has room for 3 * period numbers.
  */
 static double phase_share(const struct phase_series *s, size_t period, double *scratch,
 				  size_t *ret_phase)

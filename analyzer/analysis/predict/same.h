@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * same.h - says whether a training gets the same samples if a setting of its PyTorch loader is
- * changed.
+ * same.h - says whether a training gets the same samples with another setting of its loader.
  *
  * Measured with PyTorch 1.13 and 2.15 (tests/e2e/set_samples.py): another number of workers gives
  * the dataset other random seeds. A change from or to no workers, or of persistent workers, gives

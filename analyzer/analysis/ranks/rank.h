@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank.h - judges the ranks of one job together: does the job wait for data, and which rank is to
- * blame?
+ * rank.h - judges a job's ranks together: does the job wait for data, and which rank is to blame?
  *
  * Ranks that train together meet in a collective operation in every step. The rank whose batch is
  * late waits for data. The other ranks wait for that rank, inside their step, and look busy. So a

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * track.h - computes a mean over a run (a ratio of two sums) and its uncertainty, in bounded
- * memory.
+ * track.h - computes a mean over a run (a ratio of two sums) and its error, in bounded memory.
  *
  * Batches depend on one another. With an autocorrelation of .99, a bootstrap over blocks of one
  * length finds a difference in 24 to 53 % of pairs of equal runs. So blocks of many lengths are
