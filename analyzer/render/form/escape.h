@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * escape.h - writes texts in formats that reserve characters. What is not printable becomes "?".
- */
+/* escape.h - writes texts in formats that reserve characters. Unprintable ones become "?". */
 #pragma once
 
 #include <stdint.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * outline.h - what a report says, as blocks of rows; text, Markdown and HTML show the same outline.
- */
+/* outline.h - what a report says, as blocks of rows that text, Markdown and HTML all show. */
 #pragma once
 
 #include <stddef.h>

@@ -103,7 +103,7 @@ static void put_block(const struct outline_block *block, FILE *out)
 		put_next(block, out);
 	} else if (strcmp(block->chapter, SCREEN_WAITS) == 0 ||
 		   strcmp(block->chapter, OUTLINE_MORE) == 0) {
-		/* Left out: a strip, which needs cells of equal width, and commands for a
+		/* Leave out strips, which need cells of equal width, and commands for a
 		 * terminal. */
 		return;
 	} else {
