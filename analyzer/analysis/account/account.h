@@ -56,8 +56,8 @@ struct account {
 			  .start_sampling_ns = NAN})
 
 /*
- * The time in which a thread trained, by CLOCK_MONOTONIC. If it is UNKNOWN, the first epoch's start
- * and the last epoch's end do not count.
+ * The time in which a thread trained, by CLOCK_MONOTONIC. If it is UNKNOWN, the account leaves out
+ * the first epoch's start and the last epoch's end.
  */
 struct account_span {
 	int64_t begin_ns;

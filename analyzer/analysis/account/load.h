@@ -19,9 +19,9 @@ struct load_split {
 };
 
 /*
- * Divides other_ns into CPU time and blocked time; NAN: unknown. Blocked time is blocked_ns and a
- * part of the load's further time off the CPU in which nothing was opened or read. That further
- * time is taken to be spread evenly over decode, collate and what is left of other_ns.
+ * Divides other_ns into CPU time and blocked time; NAN: unknown. Blocked time is blocked_ns plus a
+ * part of the load's other time off the CPU, without opening and reading. That other time is
+ * assumed to be spread evenly over decode, collate and what is left of other_ns.
  */
 struct load_split load_split(const struct load_times *times);
 

@@ -256,8 +256,8 @@ static void set_ratios(const struct batch_series *s, struct finding *f)
 /*
  * Returns how many times as fast steps would be without workers that compete for cores; 1: hardly
  * faster, or other programs took cores. In the run, the training's thread had a core for main_share
- * of the time in which it could use one. Assumes that it could use one except in waits for
- * unfinished batches, and that it waited for cores no longer than the loads used them.
+ * of the time in which it wanted one. It is taken to want one always, except in waits for
+ * unfinished batches, and to have waited for cores no longer than the loads used them.
  */
 static double faster_alone(const struct batch_series *s, const struct finding *f)
 {

@@ -342,8 +342,8 @@ static void price_held(const struct remedied *v, struct advice *ret)
 }
 
 /*
- * Sets the gain of an advice: that of its row in `whatif`, that of a replay with shorter loads, or
- * an upper bound. NAN: nothing to gain.
+ * Sets the gain of an advice to that of its row in `whatif`, to that of a replay with shorter
+ * loads, or to an upper bound. The gain stays NAN if there is nothing to gain.
  */
 static int price(const struct remedied *v, enum advice_id id, struct advice *ret)
 {
@@ -582,9 +582,9 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 }
 
 /*
- * Adds advice to look at the steps. If one of their lines stands out (lines_of_step()), it goes
- * first; or second if logging, saving or held steps are the cause, or if the first remedy surely
- * gains WORTH. Without such a line, it follows a predicted remedy if little time is waiting.
+ * Adds advice to look at the steps. If a line stands out there (lines_of_step()), this goes first;
+ * or second if logging, saving or held steps are the cause, or if the first remedy surely gains
+ * WORTH. Else it is added if little time is waiting, after a first remedy with a predicted gain.
  */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {

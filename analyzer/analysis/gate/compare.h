@@ -4,8 +4,8 @@
  *
  * Values are means over all delivered batches; the first wait does not count. Two values differ if
  * the 95 % interval of their difference does not contain 0, and the difference is at least 2 % of
- * the step (of the load for its parts; 2 points for the stall ratio), as equal runs differ by up to
- * 2 %. "No difference" is said only if the interval would show a speed-up of 1.25.
+ * the step, as equal runs differ by up to 2 %. (For parts of a load, it is 2 % of the load; for the
+ * stall ratio, 2 points.) "No difference" is said only if a speed-up of 1.25 would show.
  */
 #pragma once
 

@@ -2,8 +2,8 @@
 /*
  * gpu_devices.h - measures one step of a process that uses several GPUs.
  *
- * A device is called fed if, of late, it got at least a quarter of the bytes that the device with
- * the most got from the host. Times are means over fed devices: if one of them waits for its batch,
+ * A device is called fed if it recently got many bytes from the host: a quarter or more of what the
+ * device with the most got. Times are means over fed devices: if one of them waits for its batch,
  * time is lost even if the others work. Counts, copies and waits are sums over all devices.
  */
 #pragma once

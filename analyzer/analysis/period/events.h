@@ -49,7 +49,7 @@ size_t events_cut(const struct events *breaks, const struct fold_segment *whole,
 
 /*
  * Finds the most significant period longer than `above`; 0: none. *ret_log_p is ln p, corrected for
- * `most` periods. `capped`: an event counts its time, up to cap_ns; if false, it counts 1.
+ * `most` tried periods. If `capped`, an event counts its time, up to cap_ns; else it counts 1.
  */
 int events_long_period(const struct events *events, const struct fold_segment *segments,
 		       size_t segment_count, bool capped, size_t above, size_t most,

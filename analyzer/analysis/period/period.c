@@ -74,8 +74,8 @@ static double split(const double *phases, size_t period, size_t k, double *ret)
 }
 
 /*
- * Returns true if the true period is k times `period`: at the phase with most time, nearly all time
- * is in one of every k rows. `scratch` has room for k * period numbers.
+ * Returns true if the true period is k times `period`: then, at the phase with most time, nearly
+ * all time comes in one of k successive periods. `scratch` has room for k * period numbers.
  */
 static bool phase_is_multiple(const struct phase_series *s, size_t period, size_t k,
 				  double *scratch)

@@ -77,8 +77,8 @@ double replay_until_loaded_ns(const struct trace *trace, const struct replay_set
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
 /*
- * Return the two parts of a hand-over: first the latency, until the training thread can take the
- * batch, then the rest, until next() returns, with the choice of the next samples.
+ * Return the two parts of a hand-over. The latency ends when the training thread can take the
+ * batch. The rest ends when next() returns, and includes choosing the next samples.
  */
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);

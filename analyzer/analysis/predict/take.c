@@ -156,8 +156,8 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * Returns how much shorter an epoch's first loads are in workers that stay, which have imported
- * modules and opened files before. (An iterable dataset opens them again.) Omits the first epoch.
+ * Returns the length of an epoch's first loads in workers that stay / in new workers, which import
+ * modules and open files first. 1: iterable datasets open them again. Omits the first epoch.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {

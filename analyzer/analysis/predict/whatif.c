@@ -224,10 +224,11 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
 }
 
 /*
- * Combines three independent errors:
+ * Sets the range of each prediction. It combines three independent errors:
  * - chance: the 2.5 and 97.5 % quantiles of replays of drawn traces;
- * - other programs: 0.5 or 1.5 times the cores that they want, and RANGE_BESIDE of core_lost;
- * - the model: RANGE_LEAST, the baseline's error, and RANGE_PART of the change.
+ * - other programs: they may want 0.5 to 1.5 times as many cores; core_lost may be off by
+ *   RANGE_BESIDE;
+ * - the model: RANGE_LEAST, the baseline's error, and RANGE_PART of the predicted change.
  * The range also includes the predictions of all rate_...() functions.
  * RANGE_LEAST and RANGE_PART were chosen on the 67 "seen" pairs of tests/bench/predict.py, run on 2
  * cores, before any of its "unseen" pairs ran.

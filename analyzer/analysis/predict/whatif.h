@@ -65,8 +65,8 @@ struct whatif {
 	enum whatif_gap gap;
 	/* steps take this many times as long as in the run, because they wait for cores */
 	double step_factor[WHATIF_ROOM];
-	/* Measured / replayed rate of the unchanged run, and mean step in its replay. The replay is
-	 * crowd.h's, in which threads compete for cores, or (plain_...) replay.h's. */
+	/* The unchanged run's rate divided by that of its replay, and the mean step in the replay.
+	 * Threads compete for cores in crowd.h's replay; plain_... are of replay.h's. */
 	double correction, plain_correction;
 	double step_ns, plain_step_ns;
 	double ratio;      /* stall ratio in the report's headline */

@@ -60,6 +60,6 @@ double fold_log_p(const struct fold_series *series, size_t period, double factor
 /*
  * Returns a factor, at most 1, that weakens the evidence for a period: (1 - r)/(1 + r), where r is
  * the correlation of each row with the next row, rotated by half a period. Rows that are alike even
- * so are alike for another reason than a period. Returns 1 for r <= .02, or fewer than 6 rows.
+ * when rotated have another reason than a period. Returns 1 for r <= .02, or fewer than 6 rows.
  */
 double fold_memory(const struct fold_series *series, size_t period);
