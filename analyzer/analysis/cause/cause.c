@@ -56,8 +56,8 @@ static struct events_query excess(const struct batch_series *s, const float *val
 }
 
 /*
- * Lists how much of each step the GPU was not busy: a step that waits for a busy GPU is no pause.
- * *ret is NULL if the GPU's times are unknown.
+ * Lists for how long the GPU was idle in each step, because a step that waits for a busy GPU is no
+ * pause. Sets *ret to NULL if the GPU's times are unknown.
  */
 static int list_gpu_idle(const struct batch_series *s, const struct finding *f, float **ret)
 {
@@ -179,7 +179,7 @@ static bool may_be_cold(const struct batch_series *s, const struct finding *f,
 
 /*
  * Returns true if loads wait for another process or machine, and hardly for a core. If that process
- * is on this machine, its CPU time was measured as other programs'.
+ * is on this machine, its CPU time was measured as that of other programs.
  */
 static bool is_waiting_outside(const struct grounds *r)
 {

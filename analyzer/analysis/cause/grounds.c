@@ -227,9 +227,9 @@ static double or_zero(double value)
 }
 
 /*
- * Finds the share of the steps in which other threads held the interpreter, by stack samples. Steps
- * that hardly use the interpreter are not lengthened by that. With a GPU, only waits for such a
- * thread count, and at most as much time as the GPU idled for want of work.
+ * Finds, by stack samples, the share of the steps in which other threads held the interpreter. This
+ * does not lengthen steps that hardly use the interpreter. With a GPU, only waits for such a thread
+ * count, and at most for as long as the GPU idled for want of work.
  */
 static void find_steps_held(const struct cause_input *input, const struct finding *f,
 			    struct grounds *ret)
@@ -370,8 +370,8 @@ static bool is_drawn(const struct load_facts *facts)
 }
 
 /*
- * Returns true if each worker opens the same files, two or more, in each epoch. The last epoch may
- * be cut off, so its openings may be missing, if the rest is more than a single worker would make.
+ * Returns true if each worker opens the same files, two or more, in each epoch. If the last epoch
+ * is cut off, some openings may be missing. But there must be more than those of one worker.
  */
 static bool are_opened_by_all(const struct load_facts *facts, double workers, double epochs)
 {
@@ -486,8 +486,8 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 		ret->threads = facts->runnable_threads * loading;
 	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
 	/*
-	 * If workers may use fewer cores than the training, other programs' use of these is
-	 * unknown. Else workers and training share the cores, so the training's use counts, too.
+	 * If workers may use fewer cores than the training, it is unknown which of these other
+	 * programs use: all count. Else the training uses the same cores, so its use counts.
 	 */
 	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
 	used += facts->cores_allowed < s->cores ? 0 : or_zero(s->main_cores);

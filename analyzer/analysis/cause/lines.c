@@ -330,9 +330,9 @@ static bool is_whole_step(const struct line_samples *samples, const struct line_
 }
 
 /*
- * Sets the share of each line's whole function. Lines that wait in a loop are summed separately. In
- * a function that is a whole step, each line has only its own share. The backward pass counts in no
- * function, as it is a part of the step by itself (step_parts.h).
+ * Sets for each line the share that its whole function takes: the sum over the function's lines.
+ * Lines that wait in a loop are summed separately. A line keeps its own share if its function is a
+ * whole step, or if it runs the backward pass, which is a part of the step by itself.
  */
 static void sum_functions(const struct line_samples *samples, const struct line_filter *filter,
 			  double effective, struct line_lead *lead)

@@ -158,8 +158,9 @@ struct lines {
 	double compiling_share; /* share of compiling models in the time before backward passes */
 	struct line_lead groups[LINE_GROUP_MAX];
 	/*
-	 * Share of the steps in which the main thread waited for the interpreter (0: also if
-	 * unknown). Share of the time that other threads left in which it held it (NAN: unknown).
+	 * First: share of the steps in which the main thread waited for the interpreter; 0 also if
+	 * unknown. Second: of the time in which no other thread held the interpreter, the share in
+	 * which the main thread did; NAN: unknown.
 	 */
 	double awaited_share, python_share;
 	/* Lines of threads that held the interpreter, as shares of the main thread's time. */
@@ -235,8 +236,8 @@ const struct line_share *lines_of_step(const struct lines *lines, double stall_r
 
 /*
  * Returns the share of the loads' time in the function of lines_leading(), or 0. Without
- * `with_calls`, returns 0 also if that line is not the user's or mostly calls other Python code,
- * wrappers of C excepted.
+ * `with_calls`, returns 0 also if that line is not the user's, or mostly calls other Python code
+ * (except wrappers of C).
  */
 double lines_function_share(const struct lines *lines, bool with_calls);
 
@@ -247,10 +248,10 @@ struct line_named {
 };
 
 /*
- * Chooses the line to report beside a cause. Returns false if there is none: the line (in loads and
- * waits, its function) must take a quarter of the time, less its error. If another thread's line
- * held the interpreter for half of the time, this line is chosen. For slow samplers and epoch
- * starts, a line of the loader's own code is chosen if there is no other.
+ * Chooses the line to report beside a cause; false: there is none. The line (in loads and waits,
+ * its function) must take a quarter of the time, less its error. A line of another thread goes
+ * first if it held the interpreter for half of the time. For slow samplers and epoch starts, a line
+ * of the loader's own code will do if there is no other.
  */
 bool lines_name(const struct lines *lines, const struct finding *finding,
 		const struct diagnosis *diagnosis, struct line_named *ret);

@@ -18,7 +18,7 @@
 #define LONG_STEPS 1.2
 #define OTHERWISE      1.25
 #define INNER_LEAST    0.5
-/* loads may sleep for data from sockets if these have at least this share of a batch's bytes */
+/* If sockets bring at least this share of a batch's bytes, sleeping loads may wait for them. */
 #define RECEIVED_LEAST 0.5
 
 static void add_workers(const int16_t *list, size_t count, char *text, size_t size)
@@ -74,7 +74,7 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
 	const struct finding *f = &report->finding;
-	/* Both times are measured one after the other, so their quotient may be above 1. */
+	/* CPU time and wall time are read one after the other, so the share may exceed 1. */
 	const char *cpu_words = d->cpu_share > 1 ? "all" : UNITS_SHARE(d->cpu_share);
 
 	if (d->shift.at)
@@ -128,7 +128,7 @@ void evidence_add_line(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
 
-	/* The sentences of these causes do not say why loads are slow, or what takes the time. */
+	/* These causes' sentences do not say what takes the time, so name a function first. */
 	if ((d->cause == CAUSE_LOADER_CAPACITY || d->cause == CAUSE_CPU_CONTENTION) &&
 	    code_add_leader(report, LINE_LOADS, true, text, size))
 		page_append(text, size, " takes most of a load: the workers %s keep up.",
@@ -155,7 +155,7 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
-/* Writes a cost's share of the time, rounded as in the account's bar if that shows it. */
+/* Writes a cost's share of the time. If the account's bar has the cost, both are rounded alike. */
 static const char *cost_share(const struct report *report, const struct cause_cost *cost,
 			      char buffer[UNITS_MAX])
 {
@@ -205,7 +205,7 @@ static const char *ordinal(int64_t number, char buffer[32])
 	return buffer;
 }
 
-/* Says if steps come after many batches only, which the training itself seems to put together. */
+/* If a step follows only each n-th batch, says so: the training seems to join n batches. */
 static void add_gathered(const struct report *report, char *text, size_t size)
 {
 	char buffer[32];
@@ -289,7 +289,7 @@ static void add_outside(const struct report *report, char *text, size_t size)
 	}
 }
 
-/* Semaphores have no name, so a file's lock is named only if most waits are for it. */
+/* Semaphores have no name. So a file's lock is named only if half of the waiting is for it. */
 static void add_lock(const struct grounds *r, char *text, size_t size)
 {
 	const struct load_peer *lock = load_facts_peer(r->facts, LOAD_WAIT_LOCK);
@@ -325,7 +325,7 @@ static void add_holder(const struct report *report, char *text, size_t size)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
 
-	/* "python" is the program's name: the thread has no name of its own. */
+	/* A thread called "python" has the program's name, and none of its own. */
 	if (r->holder.cpu_ns > 0)
 		page_append(text, size, " %s%.16s used %s of CPU%s",
 			    strncmp(r->holder.name, "python", 6) == 0 ? "It" : "Thread ",
@@ -486,7 +486,7 @@ static void add_rhythm(const struct report *report, char *text, size_t size)
 		    UNITS_TIME(ns[1] / count[1]), UNITS_TIME(ns[0] / count[0]));
 }
 
-/* Names a loader that loads for the judged one: its waits are half of the judged one's, or more. */
+/* Names a nested loader whose time is half of the judged one's waits or more: it loads for it. */
 static void add_inner(const struct report *report, char *text, size_t size)
 {
 	for (size_t i = 0; i < report->loader_count; i++) {
@@ -661,7 +661,7 @@ void evidence_add(const struct report *report, char *text, size_t size)
 	add_calm(report, text, size);
 	while (wait < d->cause_count && lines_is_pause(d->causes[wait].cause))
 		wait++;
-	/* The verdict is on waiting: after a pause in steps, also names the cause of waiting. */
+	/* If a pause in steps comes first, also name the first cause of waiting: the verdict's. */
 	if (wait > 0 && wait < d->cause_count)
 		page_append(text, size,
 			    " That is time of steps; most of the waiting is %s, %s of the time.",

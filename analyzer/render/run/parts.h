@@ -10,8 +10,8 @@
 #include "render/run/report.h"
 
 /*
- * Chapters of the screen. Their rows are items, except in two: "account" has the parts of one bar
- * (`share`: length), and "waits" a strip (strip.h).
+ * Chapters of the screen. Their rows are items, with two exceptions: the rows of "account" are
+ * parts of one bar, as long as `share` says, and "waits" has a strip (strip.h).
  */
 #define SCREEN_ACCOUNT "account"
 #define SCREEN_WHY     "why"
@@ -24,7 +24,7 @@
 #define SCREEN_SURE    "sure"
 #define SCREEN_OTHERS  "others"
 
-/* Makes the screen and, if `all`, all other chapters. 0 or -ENOMEM; call outline_done() always. */
+/* Makes the screen and, if `all`, the other chapters. 0 or -ENOMEM; always call outline_done(). */
 int screen_outline(const struct report *report, bool all, struct outline *ret);
 
 /* Adds all chapters that are not on the screen. What was not observed is left out. */
@@ -32,7 +32,7 @@ void details_outline(const struct report *report, struct outline *outline);
 
 void facts_outline_load(const struct report *report, struct outline *outline);
 void facts_outline_processes(const struct report *report, struct outline *outline);
-/* Returns ns as a share of the loads' time; at most 1, though records of loads may be lost. */
+/* Returns ns as a share of the loads' time, limited to 1, since records of loads may be lost. */
 double facts_share(const struct load_facts *facts, double ns);
 
 void advise_next(const struct report *report, struct outline *outline);
@@ -41,7 +41,7 @@ void advise_patterns(const struct report *report, struct outline *outline);
 void advise_predictions(const struct report *report, struct outline *outline);
 bool advise_is_of_number(int id);
 
-/* Returns what about samples --set leaves the same, for the loader for which that is least. */
+/* Returns what --set leaves the same about samples, in the loader where it leaves least. */
 enum same screen_set_same(const struct report *report);
 
 void gpu_outline(const struct report *report, struct outline *outline);
@@ -55,16 +55,16 @@ bool gpu_is_fed(const struct gpu_device *device);
 const char *gpu_clock(const struct report *report);
 
 void evidence_add(const struct report *report, char *text, size_t size);
-/* Appends the cause in one sentence, with the function that takes most of loads that are slow. */
+/* Appends the cause in one sentence, which names the function that takes most time if known. */
 void evidence_add_line(const struct report *report, char *text, size_t size);
 /*
- * Returns how long a worker's first load of an epoch takes on average, the run's first epoch left
- * out, and how many such loads there are. NAN: not much longer than other loads, or unknown.
+ * Returns the mean time of a worker's first load in an epoch, without the run's first epoch, and
+ * the number of such loads. NAN: it is not much longer than that of other loads, or unknown.
  */
 double evidence_first_loads(const struct report *report, size_t *ret_count);
 /* Appends "from 10 ms in the first quarter of the run to 40 ms in the last". */
 void evidence_add_growth(const struct growth *growth, char *text, size_t size);
-/* Appends what the verdict would be without the longest step. False: this changes little. */
+/* Appends what share would be waiting without the longest step. False: nearly the same. */
 bool evidence_add_step(const struct report *report, char *text, size_t size);
 /* Returns who waits: "the training", or "this loop" if the thread has other loaders, too. */
 const char *evidence_taker(const struct report *report);
@@ -73,8 +73,10 @@ const char *evidence_taker(const struct report *report);
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer);
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);
 
-/* Appends the shares of a step's parts. Returns false if steps are not divided. */
+/* Returns true if most of the time after optimizers lies between epochs. */
 bool step_is_between_epochs(const struct report *report);
+
+/* Appends the shares of a step's parts. Returns false if steps are not divided into parts. */
 bool step_add_words(const struct report *report, char *text, size_t size);
 
 const char *step_place(const struct report *report, enum step_part part);
@@ -83,7 +85,7 @@ void step_outline(const struct report *report, struct outline *outline);
 
 void stages_add_evidence(const struct report *report, char *text, size_t size);
 
-/* Append a remedy in words for this pipeline's stages. False: the words of remedies.def fit. */
+/* Append a remedy in words for the pipeline's stages. Return false to use those of remedies.def. */
 bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size);
 bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size);
 
@@ -106,8 +108,8 @@ struct dialect {
 	unsigned lacks;   /* bits of enum loader_option: settings that the library does not have */
 	bool is_torch;
 	bool has_workers;
-	const char *prefetch, *prefetch_x4, *prefetch_each; /* names of prefetch settings; each: for
-							     * one worker */
+	/* names of the prefetch setting, of four times it, and of its part for one worker */
+	const char *prefetch, *prefetch_x4, *prefetch_each;
 };
 
 /* Returns PyTorch's dialect if `loader` is NULL. */
@@ -118,7 +120,7 @@ bool dialect_is_threads(const struct loader_info *loader);
 /* Returns true for accelerate's dispatcher of several ranks: rank 0 loads the batches of all. */
 bool dialect_is_dispatcher(const struct loader_info *loader);
 
-/* Append a remedy in words for this loader's library. False: the words for PyTorch fit. */
+/* Append a remedy in words for the loader's library. Return false to use those for PyTorch. */
 bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
 		      size_t size);
 bool dialect_add_how(const struct report *report, const struct advice *advice, char *text,
@@ -134,7 +136,7 @@ struct share_part {
 	int64_t units; /* its share in percent, or in tenths of a percent (shares_divide()) */
 };
 
-/* Divides the time, steps last. *ret_whole, the sum of units: 100, or 1000 if waits are < 10 %. */
+/* Divides the time, steps last, into units: *ret_whole = 100, or 1000 if waits are below 10 %. */
 size_t shares_divide(const struct account *account, struct share_part ret[SHARES_MOST],
 		     int64_t *ret_whole);
 

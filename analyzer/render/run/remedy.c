@@ -15,9 +15,9 @@
 #include "render/run/explain.h"
 #include "render/run/format.h"
 
-/* answers of a server are no data if they have a smaller share of a batch's bytes */
+/* With a smaller share of a batch's bytes, a server's answers bring no data. */
 #define LITTLE_RECEIVED 0.05
-#define FEW_FILES  0.1 /* files are not why loads are long if they take a smaller share of them */
+#define FEW_FILES  0.1 /* files that take a smaller share of loads do not make them long */
 #define ONE_FILE   0.5 /* the least share of all openings that makes one file worth naming */
 #define MOST       0.5 /* the least share of the loads' time that is "most of it" */
 #define READING    0.2 /* the least share of the loads' time in which reading may be what grows */
@@ -33,7 +33,7 @@ static const char *reopened_file(const struct report *report)
 	for (size_t i = 0; i < files->count; i++)
 		if (!most || files->items[i].count > most->count)
 			most = &files->items[i];
-	/* If loads wait for a server, or open several files, they make a client anew. */
+	/* Loads that wait for a server or reopen several files probably make a client anew. */
 	if (!most || !(r->facts->reopens_per_sample >= LOAD_FACTS_REOPENED) ||
 	    r->facts->reopens_per_sample < ONE_FILE * r->facts->opens_per_sample ||
 	    (double)most->count < LOAD_FACTS_REOPENED * report->totals.samples ||
@@ -101,19 +101,19 @@ static bool is_loader_anew(const struct report *report)
 	       report->series.persistent == 0;
 }
 
-/* Returns true if batches have more pieces of memory than tensors, which may have several. */
+/* Returns true if a batch has more descriptors than tensors: a tensor may have several. */
 static bool by_fetches(const struct grounds *r)
 {
 	return r->facts && r->facts->tensors < r->tensors;
 }
 
-/* Returns true if fewer hand-overs are those of batches which each step puts together. */
+/* Returns true if each step joins several batches, so that larger batches save hand-overs. */
 static bool is_gathered(const struct report *report, const struct advice *advice)
 {
 	return advice->id == ADVICE_REDUCE_DELIVERY_COST && report->diagnosis.gathered > 0;
 }
 
-/* Returns true if loads wait for a server that sends hardly anything, and read files for data. */
+/* Returns true if loads read their data from files, and wait for a server that sends little. */
 static bool asks_beside_files(const struct report *report, const struct advice *advice)
 {
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
@@ -146,14 +146,14 @@ static bool reads_more_and_more(const struct report *report, const struct advice
 	       r->read_again >= GROUNDS_READ_AGAIN;
 }
 
-/* Returns true if loads that are long now and then hardly open or read files, but work. */
+/* Returns true if loads are long now and then for work of their own, not for opening files. */
 static bool spreads_work(const struct report *report, const struct advice *advice)
 {
 	return advice->id == ADVICE_SMOOTH_SHARD_OPENING &&
 	       report->diagnosis.grounds.storage_share < FEW_FILES;
 }
 
-/* Returns true if the pauses after the optimizer are those of a constructor of the user's. */
+/* Returns true if a constructor of the user's takes the pauses after the optimizer. */
 static bool makes_anew(const struct report *report, const struct advice *advice)
 {
 	return advice->id == ADVICE_REDUCE_MAIN_THREAD_EVENT &&
@@ -239,7 +239,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* Names the line of code with most of a group's time. False: no such line, or "Why" names it. */
+/* Names the line that takes most of a group's time. False: there is none, or "Why" names it. */
 static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
 	*buffer = '\0';
@@ -249,7 +249,7 @@ static bool add_line(const struct report *report, enum line_group group, char *b
 	return true;
 }
 
-/* Returns true if loads compute, and one line takes most of their time: no file will explain it. */
+/* Returns true if loads compute, mostly in one line: then files do not explain their time. */
 static bool computes_in_line(const struct report *report)
 {
 	const struct line_share *line = lines_leading(&report->lines, LINE_LOADS);
@@ -300,7 +300,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 {
 	const int32_t workers = workers_of(report, advice);
 	const struct whatif *whatif = &report->diagnosis.whatif;
-	/* A first worker gains even if what loads wait for is shared: it loads beside the steps. */
+	/* A first worker helps even if loads wait for something shared: they run beside steps. */
 	const bool may_be_shared = advice->id != ADVICE_USE_FEWER_WORKERS && advice->whatif >= 0 &&
 				   whatif->setups[WHATIF_BASELINE].workers > 0 &&
 				   whatif->outside_share >= WHATIF_OUTSIDE;
@@ -364,7 +364,7 @@ static bool add_transform(const struct report *report, char *buffer)
 	return is_long;
 }
 
-/* Says in which function or line to begin. */
+/* Says with which of the user's functions or lines to begin. */
 static void leader_words(const struct report *report, char *buffer)
 {
 	const char *how = explain_find(advice_names[ADVICE_REDUCE_CPU_PER_BATCH])->how;
@@ -379,7 +379,7 @@ static void leader_words(const struct report *report, char *buffer)
 	at = strlen(buffer);
 	page_append(buffer, REMEDY_WORDS, "Begin with ");
 	if (code_add_leader(report, LINE_LOADS, false, buffer, REMEDY_WORDS)) {
-		/* What puts a batch together differs in each epoch: nothing of it can be kept. */
+		/* Each epoch collates other batches, so none of the results can be kept. */
 		if (strstr(buffer + at, "collate"))
 			how = "Stack whole arrays (numpy.stack, torch.from_numpy), not lists of "
 			      "arrays or numbers.";
@@ -407,7 +407,7 @@ static void receiving_words(const struct report *report, char *buffer)
 			    "(snapshot_every_n_steps).");
 }
 
-/* Says what to look for if first loads of epochs are long, but not because of files. */
+/* If workers' first loads in epochs are long, but not for files, says what to look for. */
 static void add_firsts(const struct report *report, char *buffer)
 {
 	const struct load_totals *totals = &report->totals;

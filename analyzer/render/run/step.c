@@ -20,7 +20,7 @@ static const struct {
 	[STEP_AFTER] = {"after", "all else: metrics, logging, between epochs"},
 };
 
-/* Returns words for a step's part. STEP_AFTER includes an optimizer that was not observed. */
+/* Returns words for a step's part. If the optimizer was not observed, STEP_AFTER includes it. */
 static const char *note_of(const struct step_parts *parts, enum step_part part)
 {
 	if (part == STEP_AFTER && !parts->has_optimizer)
