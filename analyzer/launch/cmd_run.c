@@ -14,6 +14,7 @@
 #include "dlprof/units.h"
 #include "launch/cmd.h"
 #include "launch/runs.h"
+#include "launch/witness.h"
 #include "render/form/page.h"
 
 extern char **environ;
@@ -140,6 +141,7 @@ static bool reap(pid_t pid)
 static void wait_for(pid_t pid)
 {
 	const struct timespec none = {0};
+	pid_t witness = witness_start();
 	siginfo_t info;
 	sigset_t set;
 
@@ -147,10 +149,12 @@ static void wait_for(pid_t pid)
 	while (!reap(pid)) {
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
-		/* Signals of the terminal are not passed on: the command gets them itself. */
-		if (info.si_code != SI_KERNEL)
+		/* Signals of the terminal or to all processes are not passed on, as the command
+		 * gets them itself. */
+		if (!witness_got(&witness, info.si_signo) && info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
+	witness_end(witness);
 	/* Drops pending signals, which were meant for the command and would end the launcher. */
 	while (sigtimedwait(&set, NULL, &none) > 0)
 		continue;

@@ -33,7 +33,7 @@ def start(folder, *words, **changes):
                                                   "DLPROF_QUIET": None, **changes})
     return scratch, subprocess.Popen([t.DLPROF, "run"] + list(words), env=environment, cwd=folder,
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                     universal_newlines=True)
+                                     universal_newlines=True, start_new_session=True)
 
 
 def done(scratch, process):
@@ -72,8 +72,19 @@ def check_quiet(program):
     t.equal(found[2].count(HEAD), 1, "rank 0", found[2])
 
 
+def group(leader):
+    """Returns the process ids of a group, the leader's first."""
+    found = []
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        try:
+            found += [pid] if os.getpgid(pid) == leader else []
+        except ProcessLookupError:  # it has ended
+            pass
+    return sorted(found)
+
+
 def check_signals(program):
-    """A signal sent to dlprof reaches the command once, also as process 1's child or with SIGCHLD ignored."""
+    """A signal sent to dlprof, or to all processes as Slurm does, reaches the command once."""
     caught = """
 import os, signal, sys, time
 seen = []
@@ -84,10 +95,14 @@ while True: time.sleep(1)
 """
     scratch, process = start(t.scratch(), t.PYTHON, "-c", caught)
     t.equal(process.stdout.readline(), "ready\n", "started")
-    process.send_signal(signal.SIGUSR1)
-    time.sleep(0.3)
+    for receivers in ([process.pid], group(process.pid), [process.pid]):
+        os.kill(receivers[0], signal.SIGUSR1)
+        time.sleep(0.01)
+        for pid in receivers[1:]:
+            os.kill(pid, signal.SIGUSR1)
+        time.sleep(0.3)
     process.send_signal(signal.SIGTERM)
-    t.equal(done(scratch, process), (9, "seen 1\n", ""), "passed on")
+    t.equal(done(scratch, process), (9, "seen 3\n", ""), "passed on")
     scratch, process = start(t.scratch(), *training(program, 10000))
     t.equal(process.stdout.readline(), "to stdout\n", "started")
     time.sleep(1)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * witness.h - tells signals to the launcher alone from those to each process of the job.
+ *
+ * The kernel does not tell them apart: `kill -USR1 -GROUP`, Slurm and systemd signal the command,
+ * too, which must not get the same signal again from the launcher. The witness is a child that does
+ * nothing. It keeps the signals that it gets pending, so one that it has, the command has got.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Starts the witness. In it, signals that are blocked now stay pending. Returns -1: it failed. */
+pid_t witness_start(void);
+
+/* Returns true if the witness got this signal, too, and then replaces it by one that has none. */
+bool witness_got(pid_t *witness, int number);
+
+void witness_end(pid_t witness);
