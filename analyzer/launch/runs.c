@@ -43,29 +43,33 @@ void runs_drop(struct runs *runs)
 	unsetenv("DLPROF_RUNS");
 }
 
-/* Reads the lines "FOLDER\tDATABASE\n", which shim/record/run.c wrote. */
+/* Reads pairs "FOLDER\0DATABASE\0", which shim/record/run.c wrote: paths have any byte but 0. */
 static int read_list(const char *path, struct run *runs)
 {
 	FILE *file = fopen(path, "re");
-	size_t size = 0;
+	size_t sizes[2] = {0};
 	int count = 0;
-	char *line = NULL, *tab;
+	char *words[2] = {NULL};
 
-	while (file && count < RUNS_MAX && getline(&line, &size, file) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		tab = strchr(line, '\t');
-		if (!tab)
-			continue;
-		*tab = '\0';
-		runs[count].folder = line;
-		runs[count++].database = tab + 1;
-		line = NULL;
-		size = 0;
+	while (file && count < RUNS_MAX && getdelim(&words[0], &sizes[0], '\0', file) > 0 &&
+	       getdelim(&words[1], &sizes[1], '\0', file) > 0) {
+		runs[count++] = (struct run){words[0], words[1]};
+		words[0] = words[1] = NULL;
+		sizes[0] = sizes[1] = 0;
 	}
-	free(line);
+	free(words[0]);
+	free(words[1]);
 	if (file)
 		fclose(file);
 	return count;
+}
+
+static void free_all(struct run *runs, int count)
+{
+	for (int i = 0; i < count; i++) {
+		free(runs[i].folder);
+		free(runs[i].database);
+	}
 }
 
 int runs_wait_stored(const char *folder, int most_ms)
@@ -146,10 +150,9 @@ void runs_take(struct runs *runs, void (*each)(const char *database, void *conte
 	struct run found[RUNS_MAX];
 	int count = take(runs, found);
 
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < count; i++)
 		each(found[i].database, context);
-		free(found[i].folder);
-	}
+	free_all(found, count);
 }
 
 void runs_report(struct runs *runs)
@@ -165,6 +168,5 @@ void runs_report(struct runs *runs)
 	else
 		launch_fail("dlprof-report is not beside dlprof; '%s' holds the run",
 			    found[count - 1].database);
-	for (int i = 0; i < count; i++)
-		free(found[i].folder);
+	free_all(found, count);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.h - the runs that a command recorded. Each adds a line to the file that DLPROF_RUNS names.
+ * runs.h - the runs that a command recorded. Each adds an entry to the file that DLPROF_RUNS names.
  */
 #pragma once
 

@@ -335,13 +335,14 @@ static int open_list(void)
 
 static void enter(void)
 {
-	TEXT(line, sizeof(run.folder) + sizeof(run.database) + 2);
+	TEXT(entry, sizeof(run.folder) + sizeof(run.database) + 2);
 	int fd = open_list();
 
 	if (fd < 0)
 		return;
-	text_join(&line, run.folder, "\t", run.database, "\n");
-	run.is_reported = sys_write(fd, line.buffer, line.length) == (long)line.length;
+	text_add_bytes(&entry, run.folder, strlen(run.folder) + 1);
+	text_add_bytes(&entry, run.database, strlen(run.database) + 1);
+	run.is_reported = sys_write(fd, entry.buffer, entry.length) == (long)entry.length;
 	sys_close(fd);
 }
 

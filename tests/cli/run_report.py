@@ -72,6 +72,14 @@ def check_quiet(program):
     t.equal(found[2].count(HEAD), 1, "rank 0", found[2])
 
 
+def check_odd_folder(program):
+    """The report is printed also where the folder's name has line ends and tabs."""
+    folder = os.path.join(t.scratch(), "two\nlines\tand a tab")
+    os.mkdir(folder)
+    found = done(*start(folder, *training(program)))
+    t.equal((found[0], found[2].count(HEAD)), (0, 1), "reports", found[2])
+
+
 def group(leader):
     """Returns the process ids of a group, the leader's first."""
     found = []
@@ -174,6 +182,7 @@ def main():
         file.write(TRAINING)
     check_ends(program)
     check_quiet(program)
+    check_odd_folder(program)
     check_signals(program)
     check_interrupt(program)
     check_killed(program)
