@@ -88,6 +88,18 @@ def check_step(folder):
                 t.check(re.search("^ +" + label + " .* " + share + " ", said, re.M), label, share, said)
 
 
+def check_predictions(folder):
+    """A prediction's bar is as long as its rate, beside the highest one, also of less than a batch a second."""
+    path = rundb.build(os.path.join(folder, "slow.db"), [rundb.loader(rundb.simulate(60, 2, 6000, 2500), workers=2)])
+    rates = {row["id"]: row["batches_per_s"] for row in json.loads(t.report("--json", path).out)["whatif"]}
+    page, _ = html_file.check_page(path, "slow")
+    for name, label in (("baseline", "as it was"), ("load_x0.5", "loads half as long"), ("synthetic", "an ideal loader")):
+        widths = [[float(e["attrs"]["width"]) for e in html_file.inside(row) if e["tag"] == "rect"]
+                  for row in page.all("tr") if label in [html_file.words_of(cell) for cell in row["inside"]]]
+        if t.equal([len(one) for one in widths], [1], label, "bars"):
+            t.check(abs(widths[0][0] / 200 - rates[name] / max(rates.values())) < 0.001, label, widths, rates)
+
+
 def check_sizes(folder):
     path = rundb.build(os.path.join(folder, "10k.db"),
                        [rundb.loader(pages.with_gpu(rundb.simulate(2000, 16, 200, 10, epochs=5,
@@ -142,6 +154,7 @@ def main():
     check_data(folder)
     check_grid(folder)
     check_step(folder)
+    check_predictions(folder)
     check_sizes(folder)
     check_flames(folder)
     t.finish()
