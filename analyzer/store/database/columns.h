@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns.h - the columns of t_batch and of the tables with its key, as in schema.sql.
+ * columns.h - lists the columns of t_batch and of tables with the same key, as in schema.sql.
  *
- * Columns in KEY identify the row. Those in SEEN are known at delivery, those in LOADED once the
- * batch was loaded.
+ * KEY columns identify the row. SEEN columns are known when the batch is delivered, LOADED columns
+ * when it is loaded.
  */
 #pragma once
 
@@ -62,7 +62,7 @@
 	X(h2d_ns)                                                                                  \
 	X(h2d_bytes)
 
-/* Columns known seconds after the delivery, when the GPU's records are there (see t_gpu_step). */
+/* Columns known seconds after the delivery, when the GPU's records have come (see t_gpu_step). */
 #define BATCH_GPU(X)                                                                               \
 	BATCH_COPIED(X)                                                                            \
 	X(gpu_busy_ns)                                                                             \
@@ -87,7 +87,7 @@
 	X(gap_host_ns)                                                                             \
 	X(gap_other_ns)
 
-/* Calls of the thread that trains; NULL if it is unknown which thread trains. */
+/* CUDA calls of the thread that trains; NULL if that thread is unknown. */
 #define GPU_CALL_TRAINING(X)                                                                       \
 	X(sync_ns)                                                                                 \
 	X(copy_ns)                                                                                 \
@@ -101,7 +101,7 @@
 	X(other_launch_ns)                                                                         \
 	X(other_launch_count)
 
-/* gpu_parts_of_step() relies on this order of the step's parts. */
+/* gpu_parts_of_step() relies on this order, which is that of a step's parts. */
 #define GPU_PART_COLUMNS(X)                                                                        \
 	X(refill_ns)                                                                               \
 	X(idle_before_ns) X(idle_backward_ns) X(idle_between_ns)                                   \
@@ -111,12 +111,12 @@
 
 #define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) STEP_PARTS(X) BATCH_LOADED(X)
 
-/* SQL for other_ns: a load's time without its other parts, as in the view `load`. */
+/* SQL for other_ns: the time of a load without its other parts, as in the view `load`. */
 #define BATCH_OTHER_SQL                                                                            \
 	"MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"          \
 	" - IFNULL(collate_ns, 0))"
 
-/* X(name, SQL whose values are summed over loads). If this list changes, change PACK_MAGIC. */
+/* X(name, SQL that is summed over all loads). If this list changes, change PACK_MAGIC, too. */
 #define LOAD_SUMS(X)                                                                               \
 	X(load_ns, "load_ns")                                                                      \
 	X(open_ns, "open_ns")                                                                      \
@@ -126,7 +126,7 @@
 	X(other_ns, BATCH_OTHER_SQL)                                                               \
 	X(cpu_ns, "cpu_ns")                                                                        \
 	X(transfer_ns, "transfer_ns")                                                              \
-	X(queue_ns, "ready_ns") /* from a batch's completion until next() asked for it */          \
+	X(queue_ns, "ready_ns") /* from the load's end until next() asked for the batch */         \
 	X(receive_ns, "receive_ns")                                                                \
 	X(hol_ns, "hol_ns")                                                                        \
 	X(open_count, "open_count")                                                                \

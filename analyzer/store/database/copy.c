@@ -16,7 +16,7 @@
 #define MOST_TRIES 10
 #define NAME	   "/run.db"
 
-/* bytes of a write-ahead log's header; two of its numbers change when SQLite begins the log anew */
+/* bytes of a write-ahead log's header: two of its numbers change when SQLite restarts the log */
 #define WAL_HEAD 32
 
 int copy_bytes(int from, int to)
@@ -44,7 +44,7 @@ static int copy_from(int in, const char *to)
 
 	if (r == 0 && fsync(out) < 0)
 		r = -errno;
-	/* Some file systems report only at close() that the disk is full. */
+	/* Some file systems report a full disk only in close(). */
 	if (out >= 0 && close(out) < 0 && r == 0)
 		r = -errno;
 	if (r < 0 && out >= 0)
@@ -82,7 +82,7 @@ static void look(const char *path, const char *wal, struct state *ret)
 	close(fd);
 }
 
-/* Copies the log, unless the door refuses it because it may belong to another database. */
+/* Copies the log, unless door.h refuses it: it may be another database's. */
 static int copy_log(const char *path, const struct door *door, const char *copy)
 {
 	int log = door_open_log(path, door), r;
@@ -94,7 +94,7 @@ static int copy_log(const char *path, const struct door *door, const char *copy)
 	return r;
 }
 
-/* Copies the log before the database, so that both copies are complete once `copy` appears. */
+/* Copies the log first: when `copy` appears, both copies must be complete. */
 static int try_copy(const char *path, const char *copy)
 {
 	char wal_copy[PATH_MAX + 8], part[PATH_MAX + 8];
@@ -107,7 +107,7 @@ static int try_copy(const char *path, const char *copy)
 	unlink(wal_copy);
 	unlink(part);
 	r = door_look(path, &door);
-	/* If the door refuses only files beside the database, the copy goes on without them. */
+	/* If door.h refuses only files beside the database, it is copied without them. */
 	if (r == -EUCLEAN && door.fd >= 0)
 		r = 0;
 	if (r == 0)

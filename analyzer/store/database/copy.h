@@ -6,10 +6,10 @@
 
 int copy_bytes(int from, int to);
 
-/* Copies a file; only the owner may read the copy. -EEXIST: `to` exists. */
+/* Copies a file. Only the owner may read the copy. -EEXIST: `to` exists already. */
 int copy_file(const char *from, const char *to);
 
-/* Copies a database and its -wal, even while it is written. `copy` appears once complete. */
+/* Copies a database and its -wal, even if it is being written. `copy` appears when complete. */
 int copy_database(const char *path, const char *copy);
 #define COPY_PART ".part"
 

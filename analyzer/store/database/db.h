@@ -9,11 +9,11 @@ struct db;
 
 int db_begin(struct db *db);
 
-/* Begins a transaction as soon as a row is written; without rows, db_commit() does nothing. */
+/* The first row that is written begins a transaction. Without rows, db_commit() does nothing. */
 void db_begin_late(struct db *db);
 
 int db_commit(struct db *db);
 int db_rollback(struct db *db);
 
-/* Says an error in words such as "permission denied". Never returns NULL. */
+/* Returns an error in words, such as "permission denied"; never NULL. */
 const char *db_error(int error);

@@ -16,17 +16,17 @@
 #include "store/database/rows.h"
 #include "store/database/schema.h"
 
-#define WHOLE_BYTES      (1 << 20) /* smaller files, up to some 9,000 batches, are read at once */
+#define WHOLE_BYTES      (1 << 20) /* smaller files are read at once: some 9,000 batches */
 #define WHOLE_TRIES      3
-#define WHOLE_SQL        "PRAGMA cache_size = -64" /* 64 KiB suffice, as all pages are in memory */
-#define HEAD_BYTES       100 /* size of SQLite's header, in which a counter of changes is */
-#define MODES_AT         18 /* offset of the header's two format versions; 2: WAL mode */
+#define WHOLE_SQL        "PRAGMA cache_size = -64" /* 64 KiB: the whole file is in memory anyway */
+#define HEAD_BYTES       100 /* size of SQLite's header, which has a counter of changes */
+#define MODES_AT         18 /* offset in the header of two format versions; 2: WAL mode */
 #define CLOSE_TRIES      40
 #define CLOSE_PAUSE_MS   50
 #define BUSY_MS          2000
 #define CHECKPOINT_PAGES 1000 /* SQLite's default for the length of a log */
 
-/* Returns true if the tables are missing because they were in a write-ahead log that is gone. */
+/* Returns true if there are no tables, since they were in a write-ahead log that is missing. */
 static bool lacks_log(struct db *db)
 {
 	int64_t tables = -1;
@@ -55,7 +55,7 @@ static int check_identity(struct db *db, int64_t *ret_version)
 	return *ret_version > DB_SCHEMA_VERSION ? -EPROTONOSUPPORT : 0;
 }
 
-/* Tells redact() the host's name, which any text of the run may contain. */
+/* Tells redact() the host's name: any text of the run may contain it. */
 static void redact_host(struct db *db)
 {
 	ROWS *statement = NULL;
@@ -122,7 +122,7 @@ static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 	       after.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
-/* Opens a copy, because SQLite cannot read a log in place without -shm and locks. */
+/* Opens a copy: to read a log in place, SQLite needs -shm and locks. */
 static int open_copy(const char *path, const struct stat *file, struct db **ret_db)
 {
 	char copy[4096];
@@ -137,7 +137,7 @@ static int open_copy(const char *path, const struct stat *file, struct db **ret_
 	return r;
 }
 
-/* Returns true if the error may come from the file system, such as one that has no locks. */
+/* Returns true if the error may be the file system's fault, such as one without locks. */
 static bool is_of_place(int error)
 {
 	return error == -ENOENT || error == -EROFS || error == -EACCES || error == -EIO ||
@@ -172,7 +172,7 @@ static int take_whole(const char *path, struct door *door, unsigned char **ret)
 	return r;
 }
 
-/* Reads a small file at once: on a network file system each lock and page takes long. */
+/* Reads a small file at once: on a network file system, each lock and each page takes long. */
 static int open_whole(const char *path, struct door *door, struct db **ret_db)
 {
 	unsigned char *bytes;
@@ -208,12 +208,12 @@ static int open_in_place(const char *path, const struct door *door, struct db **
 
 	if (!door->file.st_size)
 		return -ENODATA;
-	/* Run by root, SQLite would make files beside the database that its owner may write. */
+	/* For root, SQLite would make files that the database's owner may change. */
 	if (door->is_foreign && (door->is_logged || door->has_journal))
 		return open_apart(path, door, ret_db);
-	/* BEGIN holds the read lock until the database is closed; a writer waits as long. */
+	/* BEGIN holds the read lock until the database is closed. Writers wait until then. */
 	r = open_checked(path, DOOR_READ, at_rest ? "BEGIN" : NULL, &door->file, ret_db);
-	/* A journal means that another process is just changing the file. */
+	/* A journal means that another process is writing the file now. */
 	return is_of_place(r) && !door->has_journal ? open_apart(path, door, ret_db) : r;
 }
 
@@ -229,7 +229,7 @@ int db_open_read(const char *path, struct db **ret_db)
 	return r < 0 || is_whole ? r : open_in_place(path, &door, ret_db);
 }
 
-/* Prepares writing. Before anything is written, a file with tables is checked to be dlprof's. */
+/* Prepares writing. First makes sure that a file with tables is dlprof's. */
 static int prepare_write(struct db *db, bool is_logged)
 {
 	int64_t tables, version = DB_SCHEMA_VERSION, id = 0;
@@ -245,7 +245,7 @@ static int prepare_write(struct db *db, bool is_logged)
 		r = guard_check_write(db);
 	if (r == 0 && !tables)
 		r = db_run(db, "PRAGMA synchronous = OFF");
-	/* The switch to WAL mode writes only one page, so its journal need not be on disk. */
+	/* The switch to WAL mode writes one page: its journal need not be on disk. */
 	if (r == 0 && !is_logged)
 		r = db_run(db, "PRAGMA journal_mode = MEMORY");
 	/* With a log, readers never block the writer. */
@@ -253,7 +253,7 @@ static int prepare_write(struct db *db, bool is_logged)
 		r = db_run(db, "PRAGMA journal_mode = WAL");
 	if (r == 0 && !tables)
 		r = schema_create(db);
-	/* NORMAL: only checkpoints wait for the disk; killing the process loses nothing. */
+	/* NORMAL: only checkpoints wait for the disk. If the process is killed, nothing is lost. */
 	if (r == 0)
 		r = db_run(db, "PRAGMA synchronous = NORMAL");
 	return r < 0 || version == DB_SCHEMA_VERSION ? r : schema_upgrade(db, version);
@@ -266,7 +266,7 @@ static int look_to_write(const char *path, bool *ret_is_logged)
 
 	door_close(&door);
 	*ret_is_logged = door.is_logged;
-	/* A new file, and the files that SQLite makes beside it, are readable by the owner only. */
+	/* Only the owner may read a new file, and the files that SQLite makes beside it. */
 	if (r == -ENOENT)
 		return door_make(path, 0600);
 	if (r == 0 && door.file.st_uid != geteuid())
@@ -284,7 +284,7 @@ int db_open_write(const char *path, struct db **ret_db)
 		r = open_handle(path, DOOR_WRITE, &db);
 	if (r < 0)
 		return r;
-	/* Do not merge a log into a file that is not dlprof's. */
+	/* A log must not be merged into a file that is not dlprof's. */
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	r = prepare_write(db, is_logged);
 	if (r < 0) {
@@ -333,7 +333,7 @@ void db_be_lean(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-/* Leaves WAL mode. This changes only the file's header, which needs no journal and no sync. */
+/* Leaves WAL mode: this changes only the file's header, so it needs no journal and no sync. */
 static int remove_log(struct db *db)
 {
 	int r = empty_log(db);
@@ -345,10 +345,10 @@ void db_close(struct db *db)
 {
 	if (!db)
 		return;
-	/* An open transaction, which nobody will commit, would keep the log from being removed. */
+	/* Nobody will commit an open transaction, and it keeps the log in use. */
 	if (db->writes && !sqlite3_get_autocommit(db->handle))
 		db_run(db, "ROLLBACK");
-	/* remove_log() fails while a reader is active, but most readers finish soon. */
+	/* remove_log() fails while somebody reads, but most readers finish soon. */
 	if (db->writes)
 		sqlite3_busy_timeout(db->handle, 0);
 	for (int tries = 0; db->writes && tries < CLOSE_TRIES; tries++) {

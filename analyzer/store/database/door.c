@@ -16,8 +16,8 @@
 
 #include "dlprof/units.h"
 
-#define HEAD_BYTES 100 /* size of a database's header; sqlite.org/fileformat2.html, 1.3 */
-#define READ_MODE  19  /* offset of the read version in the header; 2: written with a log */
+#define HEAD_BYTES 100 /* size of a database's header; see sqlite.org/fileformat2.html, 1.3 */
+#define READ_MODE  19  /* the read version's offset in the header; 2: written with a log */
 
 #define MOST_LOOKS    3
 #define LOOK_PAUSE_MS 5
@@ -29,7 +29,7 @@
 static char words[PATH_MAX + 400];
 static bool has_refused;
 
-/* File systems that show every file as writable by all; most types are in linux/magic.h. */
+/* File systems that say of every file that all may write it. See linux/magic.h for most types. */
 static const uint32_t without_modes[] = {
 	0x4D44,     /* FAT */
 	0x2011BAB0, /* exFAT */
@@ -84,7 +84,7 @@ static const char *kind_of(mode_t mode)
 	}
 }
 
-/* Returns true if anybody may write the file; false on file systems without permissions. */
+/* Returns true if anybody may write the file. File systems without permissions do not count. */
 static bool may_others_write(const char *path, const struct stat *file)
 {
 	struct statfs system;
@@ -116,7 +116,7 @@ static int look_at_database(const char *path, struct stat *ret)
 	return 0;
 }
 
-/* Returns 0 if `path` + `end` is accepted or absent; *ret_size is its size, or -1. */
+/* Returns 0 if the file `path` + `end` is accepted (*ret_size: its size), or missing (-1). */
 static int look_beside(const char *path, const char *end, uid_t owner, int64_t *ret_size)
 {
 	char name[PATH_MAX + sizeof(JOURNAL)];
@@ -146,7 +146,7 @@ static int look_beside(const char *path, const char *end, uid_t owner, int64_t *
 	return 0;
 }
 
-/* Returns true if another process has SQLite's lock for writing (sqlite.org/lockingv3.html). */
+/* Returns true if another process holds SQLite's lock for writing (sqlite.org/lockingv3.html). */
 static bool is_being_written(int database)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_start = 0x40000001, .l_len = 1};
@@ -171,7 +171,7 @@ static int look_at_neighbours(const char *path, uid_t owner, struct door *door)
 		return refuse("a %s lies beside it, though the database says that it has no log:"
 			      " what is in that log is not of this database; remove the log",
 			      LOG);
-	/* SQLite would delete a journal beside an empty database, as a removed file's leftover. */
+	/* Beside an empty database, SQLite would delete a journal: it takes it for a leftover. */
 	if (journal > 0 && !door->file.st_size && !is_being_written(door->fd))
 		return refuse("a %s lies beside it, though there is nothing to undo: remove the"
 			      " journal",
@@ -217,7 +217,7 @@ int door_look(const char *path, struct door *ret)
 {
 	int r = look_once(path, ret);
 
-	/* A process that just begins or ends writing may make the files look wrong for a moment. */
+	/* While a process begins or ends writing, the files may look wrong for a moment. */
 	for (int tries = 1; r == -EUCLEAN && tries < MOST_LOOKS; tries++) {
 		door_close(ret);
 		poll(NULL, 0, LOOK_PAUSE_MS);
@@ -241,7 +241,7 @@ int door_open_log(const char *path, const struct door *door)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Returns true if a journal has a header: SQLite would play it back if no other process writes. */
+/* Returns true if a journal has a header: then SQLite plays it back unless somebody is writing. */
 static bool is_hot(const char *journal)
 {
 	int fd = open(journal, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -303,7 +303,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 	return unix_vfs->xOpen(vfs, name, file, flags, ret_flags);
 }
 
-/* Returns the name of a file system for SQLite that asks may_open() first. NULL: no memory. */
+/* Returns the name of a file system for SQLite that asks may_open() about each file, or NULL. */
 static const char *vfs_name(void)
 {
 	static sqlite3_vfs own;
@@ -321,7 +321,7 @@ static const char *vfs_name(void)
 	return own.zName;
 }
 
-/* Returns a URI by which SQLite takes no locks; NULL: no memory. The caller frees it. */
+/* Returns a URI that keeps SQLite from taking locks; NULL: no memory. The caller frees it. */
 static char *snapshot_uri(const char *path)
 {
 	static const char start[] = "file:", end[] = "?immutable=1", digits[] = "0123456789ABCDEF";
@@ -361,10 +361,10 @@ static int look(const char *path, enum door_use use)
 
 	door_close(&door);
 	snprintf(journal, sizeof(journal), "%s" JOURNAL, path);
-	/* SQLite ignores journals in a snapshot, so may_open() sees none. */
+	/* SQLite ignores the journal of a snapshot, so may_open() does not see it. */
 	if (r == 0 && use == DOOR_SNAPSHOT && door.has_journal && is_hot(journal))
 		return refuse_hot();
-	/* As with SQLite's own files, the umask decides who may read a new file. */
+	/* The umask decides who may read a new file, as with files that SQLite makes. */
 	if (r == -ENOENT && use == DOOR_MAKE)
 		return door_make(path, 0644);
 	if (r == 0 && door.is_logged && door.is_foreign && use != DOOR_SNAPSHOT)

@@ -12,18 +12,18 @@
 
 #include "dlprof/units.h"
 
-/* SQLite's operations between two checks of the limits; they take some milliseconds */
+/* number of SQLite's operations between two checks of the limits: some milliseconds */
 #define EVERY_OPS   100000
-/* a file larger than this has limits that are higher than those below, in proportion to its size */
+/* for files larger than this, the limits below grow in proportion to the size */
 #define FILE_BYTES  (100 << 20)
 #define MOST_NS	    (8 * (uint64_t)NS_PER_S) /* CPU time: twice what a run of FILE_BYTES needs */
 #define MOST_BYTES  (INT64_C(640) << 20)
-#define MOST_TABLES 100 /* tables, views and indices; our schema has 60 */
+#define MOST_TABLES 100 /* most tables, views and indices; our schema has 60 */
 
 static const struct {
 	int limit, most;
 } LIMITS[] = {
-	{SQLITE_LIMIT_LENGTH, 16 << 20}, /* more than the largest part of a pack, 4 MB */
+	{SQLITE_LIMIT_LENGTH, 16 << 20}, /* a pack's largest part has 4 MB */
 	{SQLITE_LIMIT_SQL_LENGTH, 1 << 18},
 	{SQLITE_LIMIT_COLUMN, 200},
 	{SQLITE_LIMIT_EXPR_DEPTH, 200},
@@ -43,17 +43,17 @@ static const struct {
 	{SQLITE_DBCONFIG_DEFENSIVE, 1},
 	{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
 	{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
-	/* turns the file's views off; temporary views of schema.c still work */
+	/* turns off views of the file, not the temporary views of schema.c */
 	{SQLITE_DBCONFIG_ENABLE_VIEW, 0},
 };
 
-/* Finds tables that are not plain: generated columns run functions that the file's author chose. */
+/* Finds tables that are not plain: a generated column runs functions of its author's choice. */
 static const char ODD_SQL[] =
 	"SELECT (SELECT COUNT(*) FROM sqlite_schema) > ?1 OR EXISTS (SELECT 1 FROM sqlite_schema s"
 	" WHERE type = 'table' AND (sql NOT LIKE 'CREATE TABLE%'"
 	"  OR EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0)))";
 
-/* Finds checks, defaults and expression indexes, which a write would run. */
+/* Finds checks, defaults and expression indexes, which run code when a row is written. */
 static const char LOADED_SQL[] =
 	"SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql LIKE '%CHECK%'"
 	" OR sql LIKE '%DEFAULT%' OR (type = 'index' AND sql NOT NULL))";

@@ -2,9 +2,9 @@
 /*
  * guard.h - limits what SQLite does when it reads a database, which may have been made to do harm.
  *
- * The file's own views and triggers do not run, and virtual tables and generated columns are not
- * read. A statement ends if it takes more time or memory than a file of that size can need. One
- * risk remains: a file may be made to take all that the limits allow.
+ * Views and triggers of the file never run. Virtual tables and generated columns are not read. A
+ * statement ends if it takes more time or memory than any file of that size needs. One risk
+ * remains: a file may be made so as to take all that the limits allow.
  */
 #pragma once
 
@@ -13,19 +13,19 @@
 #include "store/database/door.h"
 #include "store/database/handle.h"
 
-/* Opens a file through the door, with SQLite's limits set. Close db->handle also after an error. */
+/* Opens a file through door.h, with limits for SQLite. Close db->handle also after an error. */
 int guard_open(struct db *db, const char *path, enum door_use use, int wait_ms);
 
 void guard_limit(struct db *db, const struct stat *file);
 
-/* Starts the limit on CPU time anew for `db`, after other databases were read. */
+/* Begins the limit on CPU time of `db` anew, because other databases were read meanwhile. */
 void guard_renew(struct db *db);
 
-/* Returns true if the CPU time is used up. Ask before each statement: short ones run on. */
+/* Returns true if the CPU time is used up. Ask before each statement: a short one is not ended. */
 bool guard_is_spent(const struct db *db);
 
-/* Returns -EBADMSG if a table in the file is not a plain table. */
+/* Returns -EBADMSG if the file has a table that is not plain. */
 int guard_check_read(struct db *db);
 
-/* Like guard_check_read(), and -EBADMSG also if a write would run code that the file contains. */
+/* Like guard_check_read(). Also returns -EBADMSG if writing would run code from the file. */
 int guard_check_write(struct db *db);

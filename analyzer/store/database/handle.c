@@ -17,7 +17,7 @@ void db_interrupt(int error)
 
 int db_errno(int sqlite_result)
 {
-	/* dlprof's statements are correct: after SQLITE_ERROR the file lacks a table or columns. */
+	/* dlprof's statements are correct: SQLITE_ERROR means missing tables or columns. */
 	static const int errors[] = {
 		[SQLITE_FULL] = ENOSPC,      [SQLITE_READONLY] = EROFS,   [SQLITE_PERM] = EACCES,
 		[SQLITE_AUTH] = EACCES,      [SQLITE_CANTOPEN] = ENOENT,  [SQLITE_BUSY] = EBUSY,
@@ -29,7 +29,7 @@ int db_errno(int sqlite_result)
 
 	if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE)
 		return 0;
-	/* Whether the door refused a file cannot be seen in SQLite's error code. */
+	/* SQLite's error code does not tell whether door.h refused a file. */
 	if (door_take_refusal())
 		return -EUCLEAN;
 	if (result == SQLITE_INTERRUPT)

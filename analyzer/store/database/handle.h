@@ -13,14 +13,14 @@ struct db {
 	struct sqlite3 *handle;
 	uint64_t until_ns; /* limit on the process's CPU time, set by guard.h; 0: none */
 	int64_t most_bytes;
-	double share; /* both limits are multiplied by this; above 1 for a large file */
+	double share; /* factor of both limits, above 1 for a large file */
 	bool writes;
-	bool begins_late; /* the next row that is written begins a transaction */
+	bool begins_late; /* the next row to be written begins a transaction */
 };
 
 int db_run(struct db *db, const char *sql);
 
 int db_errno(int sqlite_result);
 
-/* Sets the error that interrupted statements return from now on: -ETIME or -ENOBUFS. */
+/* Sets what interrupted statements return from now on: -ETIME or -ENOBUFS. */
 void db_interrupt(int error);

@@ -15,17 +15,17 @@
 
 static bool is_on;
 
-/* A name that --redact hides, and the word that is printed for it. Never freed. */
+/* A name that --redact hides, and the word that is printed instead. Never freed. */
 struct name {
 	enum redact_kind kind;
 	const char *text;
 	char word[];
 };
 
-static void *names; /* struct name, in a tree of tsearch(3) by kind and text */
+static void *names; /* tree of struct name (tsearch(3)), by kind and text */
 static size_t counts[REDACT_MAX];
 
-/* Names of hosts, which are replaced inside free text, too. */
+/* Names of hosts: these are also replaced within free text. */
 static struct name **hosts;
 static size_t host_count;
 
@@ -61,7 +61,7 @@ static void remember_host(struct name *name)
 		hosts[host_count++] = name;
 }
 
-/* Returns a name's word. A new name gets `word`; if that is NULL, the kind and its next number. */
+/* Returns a name's word. A new name gets `word` or, if that is NULL, its kind and a number. */
 static const char *word_for(enum redact_kind kind, const char *text, const char *word)
 {
 	const struct name wanted = {.kind = kind, .text = text};
@@ -130,7 +130,7 @@ static const char *word_of(enum redact_kind kind, const char *at, size_t length)
 	return word;
 }
 
-/* A path without quotes may contain blanks, so the rest of its line is hidden with it. */
+/* An unquoted path may contain blanks, so all that follows in its line is hidden, too. */
 static void put_text(FILE *out, const char *text)
 {
 	const char *at = text;
@@ -191,7 +191,7 @@ static void put_command(FILE *out, const char *text)
 		fprintf(out, " %s", word_for(REDACT_ARGUMENTS, text, NULL));
 }
 
-/* Returns the redacted text, which is stored for all equal texts. */
+/* Returns the redacted text. Equal texts are redacted once. */
 static const char *made(enum redact_kind kind, const char *text, void (*put)(FILE *, const char *))
 {
 	const char *word = NO_MEMORY;
@@ -242,7 +242,7 @@ const char *redact(enum redact_kind kind, const char *text)
 
 enum redact_kind redact_kind_of_column(const char *view, const char *column)
 {
-	/* view or column NULL: any; the first row that fits decides */
+	/* NULL fits any view or column; the first row that fits counts */
 	static const struct {
 		const char *view, *column;
 		enum redact_kind kind;
@@ -255,7 +255,7 @@ enum redact_kind redact_kind_of_column(const char *view, const char *column)
 		{NULL, "host", REDACT_HOST},
 		{NULL, "node", REDACT_HOST},
 		{NULL, "job_id", REDACT_JOB},
-		/* A query over many jobs names columns freely, so all but two are hidden. */
+		/* A query over many jobs may name columns freely, so all but two are hidden. */
 		{"lake", "cause", REDACT_NOT},
 		{"lake", "verdict", REDACT_NOT},
 		{"lake", NULL, REDACT_OTHER},

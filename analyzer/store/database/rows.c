@@ -167,7 +167,7 @@ struct rows_range rows_range(const struct batch_filter *filter)
 	int64_t first = filter->first > 0 ? filter->first : 0;
 
 	return (struct rows_range){
-		/* Not INT64_MIN: that is UNKNOWN, which is bound as NULL. */
+		/* Not INT64_MIN, which is UNKNOWN and would be bound as NULL. */
 		.low = filter->epoch < 0 ? -INT64_MAX : filter->epoch,
 		.high = filter->epoch < 0 ? INT64_MAX : filter->epoch,
 		.first = first,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h - structs that query.h fills: a run, its loaders, and the sums of their loads. */
+/* run.h - structs that query.h fills: a run, its loaders, and sums over their loads. */
 #pragma once
 
 #include <math.h>
@@ -17,7 +17,7 @@ static inline double query_known(int64_t value)
 	return value == UNKNOWN ? NAN : (double)value;
 }
 
-/* FACT(META_ id, type, member). A missing string is NULL, a missing number UNKNOWN. */
+/* FACT(META_ id, type, member). A missing string is NULL, a missing number is UNKNOWN. */
 #define RUN_FACTS(FACT)                                                                            \
 	FACT(RUN_ID, char *, id)                                                                   \
 	FACT(VERSION, char *, version)                                                             \
@@ -29,10 +29,10 @@ static inline double query_known(int64_t value)
 	FACT(GPU, char *, gpu)         /* GPU model */                                             \
 	FACT(GPU_0, char *, gpu_place) /* model and place of the first device */                   \
 	FACT(PATCH_MISSING, char *, patch_missing)     /* comma-separated; "": all were found */   \
-	FACT(DECODERS_PATCHED, char *, decoders_seen)  /* libraries whose calls were observed */   \
-	FACT(DECODERS_HIDDEN, char *, decoders_hidden) /* "LIBRARY in MODULE,...": not observed */ \
-	FACT(SET, char *, set) /* settings of loaders that DLPROF_SET changed */                   \
-	FACT(STOP_AFTER, int64_t, stop_after) /* batches after which dlprof ended the run */       \
+	FACT(DECODERS_PATCHED, char *, decoders_seen)  /* libraries whose calls were seen */       \
+	FACT(DECODERS_HIDDEN, char *, decoders_hidden) /* "LIBRARY in MODULE,...": not seen */     \
+	FACT(SET, char *, set) /* loaders' settings that DLPROF_SET changed */                     \
+	FACT(STOP_AFTER, int64_t, stop_after) /* dlprof ended the run after so many batches */     \
 	FACT(NVTX, char *, nvtx) /* "recorded", or why NVTX ranges are not */                      \
 	FACT(START_UNIX_NS, int64_t, start_unix_ns)                                                \
 	FACT(START_NS, int64_t, start_ns)                                                          \
@@ -40,11 +40,11 @@ static inline double query_known(int64_t value)
 	FACT(CPUS, int64_t, cpus)                                                                  \
 	FACT(CPU_LIMIT_MILLI, int64_t, cpu_limit_milli) /* CPU limit, if below `cpus` */           \
 	FACT(MAIN_CPU_NS, int64_t, main_cpu_ns)         /* CPU time of the main process */         \
-	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* time in which MAIN_CPU_NS was used */   \
+	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* time in which main_cpu_ns was used */   \
 	FACT(OTHER_CPU_NS, int64_t, other_cpu_ns)       /* CPU time of other programs */           \
 	FACT(OTHER_CPU_OF_NS, int64_t, other_cpu_of_ns)                                            \
 	FACT(AFFINITY, int64_t, affinity)       /* cores in the mask, if a CPU limit is lower */   \
-	FACT(MAIN_RAN_NS, int64_t, main_ran_ns) /* time in which the main thread ran */            \
+	FACT(MAIN_RAN_NS, int64_t, main_ran_ns) /* time for which the main thread ran */           \
 	FACT(MAIN_WAITED_NS, int64_t, main_waited_ns) /* main thread's wait for a core */          \
 	FACT(WORKERS_RAN_NS, int64_t, workers_ran_ns)                                              \
 	FACT(WORKERS_WAITED_NS, int64_t, workers_waited_ns)                                        \
@@ -74,17 +74,17 @@ struct run_info {
 	int64_t process_count;
 	int64_t doubt_count; /* number of notes that put the verdict in doubt */
 	int64_t main_end_ns; /* end of the main process; UNKNOWN: not recorded */
-	bool is_gone;        /* the main process ended without running exit handlers */
+	bool is_gone;        /* the main process ended without exit handlers */
 	int64_t exit_status;
-	int64_t killed_count; /* number of workers ended by a signal that allows no cleanup */
-	/* lowest worker number among killed_count workers, and that worker's exit status */
+	int64_t killed_count; /* workers ended by a signal that forbids cleanup */
+	/* the killed worker with the lowest number, and its exit status */
 	int64_t killed_worker, killed_status;
 };
 
 struct loader_info {
 	int64_t loader_id;
 	char kind[48];
-	int64_t workers; /* UNKNOWN: not observed, also for the numbers below */
+	int64_t workers; /* UNKNOWN: not observed; so are the next numbers */
 	int64_t prefetch_factor;
 	int64_t in_order;
 	int64_t lacks_order; /* 1: the loader has no setting in_order */
@@ -94,12 +94,12 @@ struct loader_info {
 	int64_t epoch_count;
 	int64_t time_ns;
 	int64_t pid, tid;
-	int64_t life_ns; /* when the life of the process `pid` began */
-	bool nested;     /* the loader's waits lie within another loader's, and count there */
+	int64_t life_ns; /* begin of this life of the process `pid` */
+	bool nested;     /* the loader's waits are parts of another loader's waits */
 	char place[96];  /* "train.py:41 in main"; "": unknown */
 };
 
-/* Chooses batches of a loader. -1: no limit. */
+/* Chooses batches of a loader. A member is -1 if it sets no limit. */
 struct batch_filter {
 	int64_t loader_id;
 	int64_t epoch;
@@ -112,7 +112,7 @@ static inline struct batch_filter batch_filter_all(int64_t loader_id)
 	return (struct batch_filter){.loader_id = loader_id, .epoch = -1, .first = -1, .last = -1};
 }
 
-/* Sums over loads; UNKNOWN: no batch has a value. */
+/* Sums over loads; UNKNOWN: no load has a value. */
 struct load_totals {
 	int64_t load_count;
 	int64_t decode_seen_count;

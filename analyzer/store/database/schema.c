@@ -21,8 +21,8 @@ static const char INSERT_VIEW_SQL[] =
 #define MOST_ADDED 10
 
 /*
- * Columns that tables of older databases lack: a writer adds them, and a reader sees NULL in them.
- * A table that also lacks `sign` (or for which there is none) is not there, or of another kind.
+ * Columns that older databases lack. A writer adds them; a reader sees NULL in them. If the column
+ * `sign` is missing, too, or none is named, the whole table is missing or of another kind.
  */
 static const struct added {
 	const char *table, *sign, *columns[MOST_ADDED];
@@ -78,7 +78,7 @@ static int insert_view(void *context, const char *name, const char *sql)
 	return db_errno(sqlite3_reset(stmt));
 }
 
-/* Inserts the views into sqlite_schema, because each CREATE VIEW would parse all views again. */
+/* Inserts the views into sqlite_schema: each CREATE VIEW would parse all earlier ones again. */
 static int insert_views(struct db *db)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -119,7 +119,7 @@ int schema_create(struct db *db)
 	return db_commit(db);
 }
 
-/* Makes a view or table of schema.sql. where: "" (in the file) or "TEMP ". */
+/* Makes a view or table of schema.sql. where: "" for the file, "TEMP " for this connection. */
 static int make(struct db *db, const char *where, const char *kind, const char *name)
 {
 	char *sql = sqlite3_mprintf("CREATE %s %s ", kind, name);
@@ -137,7 +137,7 @@ static int make(struct db *db, const char *where, const char *kind, const char *
 	return r;
 }
 
-/* `column` may be a definition, which begins with the name. */
+/* `column` may be a definition, which begins with the column's name. */
 static int has_column(struct db *db, const char *table, const char *column, bool *ret)
 {
 	ROWS *stmt = NULL;
@@ -149,7 +149,7 @@ static int has_column(struct db *db, const char *table, const char *column, bool
 	return r < 0 ? r : 0;
 }
 
-/* Adds what a table lacks to the file or, if `is_lent`, for this connection only. */
+/* Adds what a table lacks: to the file or, if `is_lent`, for this connection only. */
 static int complete(struct db *db, const struct added *added, bool is_lent)
 {
 	char missing[1024] = "", *sql;
@@ -190,7 +190,7 @@ static int complete_all(struct db *db, bool is_lent)
 	return r;
 }
 
-/* Makes a view anew, since it may be that of an older version. */
+/* Makes a view again, since the file may have an older version of it. */
 static int replace_view(void *context, const char *name, const char *sql)
 {
 	char drop[MOST_NAME + 24];
@@ -208,7 +208,7 @@ int schema_upgrade(struct db *db, int64_t version)
 
 	if (r < 0)
 		return r;
-	/* Before version 3 these were empty, and had other columns. */
+	/* Before version 3 these were empty, with other columns. */
 	if (version < 3)
 		r = db_run(db, "DROP VIEW IF EXISTS gap; DROP VIEW IF EXISTS gpu_kernel;"
 			       "DROP TABLE IF EXISTS t_gap; DROP TABLE IF EXISTS t_gpu_kernel;");
@@ -247,7 +247,7 @@ static int lend_view(void *context, const char *name, const char *sql)
 	const struct promises *promises = context;
 	int r = schema_view(promises->db, name);
 
-	/* Views whose names begin with t_ are internal, like tables. */
+	/* Views whose names begin with t_ are internal, as tables are. */
 	if (r < 0 || strncmp(name, "t_", 2) == 0)
 		return r;
 	return promises->view(name, promises->context);

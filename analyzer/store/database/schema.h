@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.h - makes or upgrades tables and views of schema.sql, or lends them to a reader. */
+/* schema.h - makes or upgrades the tables and views of schema.sql, or lends them to a reader. */
 #pragma once
 
 #include <stdint.h>
@@ -11,11 +11,11 @@ int schema_create(struct db *db);
 /* Upgrades a database of an older `version` to DB_SCHEMA_VERSION. */
 int schema_upgrade(struct db *db, int64_t version);
 
-/* Adds, for this connection only, the tables that an older database lacks; they have no rows. */
+/* Adds empty tables that an older database lacks, for this connection only. */
 int schema_lend(struct db *db);
 
-/* Makes the view `name` of schema.sql for this connection: views in the file are never run. */
+/* Makes a view of schema.sql for this connection. Views that are in the file never run. */
 int schema_view(struct db *db, const char *name);
 
-/* Makes all views of schema.sql, and calls `view` with the name of each public one. */
+/* Makes all views of schema.sql, and calls `view` with the name of each one that is public. */
 int schema_each_view(struct db *db, int (*view)(const char *name, void *context), void *context);

@@ -1,6 +1,6 @@
--- schema.sql - the tables and views of a dlprof database. Users may rely on the views, not on tables.
--- Times are in nanoseconds of CLOCK_MONOTONIC, sizes in bytes. NULL means not observed, never 0.
--- schema.c sets user_version and application_id.
+-- schema.sql - the tables and views of a dlprof database. Users may rely on views, not on tables.
+-- Times are in nanoseconds of CLOCK_MONOTONIC, sizes in bytes. NULL means not observed; 0 never
+-- does. schema.c sets user_version and application_id.
 
 CREATE TABLE t_meta (
 	key TEXT PRIMARY KEY,
@@ -9,37 +9,37 @@ CREATE TABLE t_meta (
 
 CREATE TABLE t_process (
 	pid INTEGER NOT NULL,
-	-- When this life began to record, in ns. No two lives with the same pid have the same value.
-	-- In older runs: when the kernel started the process, in clock ticks.
+	-- When this life of the process began to record, in ns. Two lives with the same pid differ
+	-- in it. In older runs: when the kernel started the process, in clock ticks.
 	start_ticks INTEGER NOT NULL,
 	ppid INTEGER,
 	role TEXT NOT NULL,		-- main, worker, pin, other
 	worker_id INTEGER,
 	loader_id INTEGER,
-	stream INTEGER,			-- of a worker; loader_id follows when its loader is known
+	stream INTEGER,			-- of a worker; loader_id is set when its loader is known
 	start_ns INTEGER,		-- when the process began to record
-	end_ns INTEGER,			-- when the drain found it gone, or when it began to exit
-	-- 'clean': ran its destructors; 'gone': ended without them; 'exec': became another program; NULL: alive
+	end_ns INTEGER,			-- when it began to exit, or the drain saw that it had ended
+	-- 'clean': ran its destructors; 'gone': ended without; 'exec': runs another program; NULL: lives
 	exit TEXT,
 	command TEXT,
-	exit_status INTEGER,		-- as from waitpid(); NULL: not known; since version 8
+	exit_status INTEGER,		-- status as from waitpid(); NULL: not known; since version 8
 	PRIMARY KEY (pid, start_ticks)
 ) WITHOUT ROWID;
 
--- What a process used while it loaded, as the drain read it from /proc. Since version 10.
+-- What a process used while it loaded, read from /proc by the drain. Since version 10.
 CREATE TABLE t_use (
 	pid INTEGER NOT NULL,
 	start_ticks INTEGER NOT NULL,	-- as in t_process
-	-- Mean number of its threads that ran or waited for a core, in thousandths. A worker was
-	-- looked at only while it loaded a batch, any other process always.
+	-- Mean number of the process's threads that ran or waited for a core, in thousandths. A
+	-- worker was looked at only while it loaded a batch, any other process always.
 	runnable_milli INTEGER,
-	cores_allowed INTEGER,		-- number of cores in its affinity mask
-	-- Memory that it shares with no other process, such as pages written since fork(). begin: after
-	-- its first load or batch; end: when the drain last read it.
+	cores_allowed INTEGER,		-- cores in the process's affinity mask
+	-- Memory that the process shares with no other, such as pages written since fork(). begin:
+	-- after the process's first load or batch; end: when the drain last read it.
 	private_begin_bytes INTEGER,
 	private_end_bytes INTEGER,
-	major_faults INTEGER,		-- since its first load or batch, also faults on mapped files
-	swapped_bytes INTEGER,		-- largest value that the drain read
+	major_faults INTEGER,		-- since its first load or batch; includes faults on mapped files
+	swapped_bytes INTEGER,		-- the largest value read
 	PRIMARY KEY (pid, start_ticks)
 ) WITHOUT ROWID;
 
@@ -47,7 +47,7 @@ CREATE TABLE t_use (
 CREATE TABLE t_thread (
 	pid INTEGER NOT NULL,
 	tid INTEGER NOT NULL,
-	name TEXT NOT NULL,		-- from the kernel: up to 15 bytes
+	name TEXT NOT NULL,		-- name in the kernel, up to 15 bytes
 	cpu_ns INTEGER NOT NULL,	-- CPU time since the process got its first batch
 	PRIMARY KEY (pid, tid)
 ) WITHOUT ROWID;
@@ -55,8 +55,8 @@ CREATE TABLE t_thread (
 CREATE TABLE t_loader (
 	loader_id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,
-	-- Identifies the loader within its process: begin of the life that made it (ns) + the
-	-- loader's number in that life. In older runs, only that number, from 1.
+	-- Identifies the loader within its process: begin of the life that made it (ns), plus the
+	-- loader's number in that life. In older runs: only that number, from 1.
 	number INTEGER NOT NULL,
 	kind TEXT,
 	workers INTEGER,
@@ -66,7 +66,7 @@ CREATE TABLE t_loader (
 	batch_size INTEGER,
 	theta_ns INTEGER,		-- a longer wait starves the consumer (analysis/account/stall.h)
 	place TEXT,			-- where the program makes it: "train.py:41 in main"; since version 6
-	lacks_order INTEGER,		-- 1: it has no setting in_order, as before PyTorch 2.6; since version 15
+	lacks_order INTEGER,		-- 1: no setting in_order, as before PyTorch 2.6; since version 15
 	UNIQUE (pid, number)
 );
 
@@ -74,23 +74,23 @@ CREATE TABLE t_epoch (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
 	begin_ns INTEGER,		-- when DataLoader.__iter__ was called
-	setup_ns INTEGER,		-- how long that call took; it starts the workers
+	setup_ns INTEGER,		-- duration of DataLoader.__iter__, which starts the workers
 	stream INTEGER,			-- as in event.h
-	generation INTEGER,		-- as in event.h; stream and generation tell a record's epoch
-	-- Since version 6. tid: the thread that took the batches. nested: 1 if the epoch's waits are part
-	-- of other waits of that thread. stop_begin_ns, stop_ns: start and length of the call that ended
-	-- the epoch and its workers.
+	generation INTEGER,		-- as in event.h; tells, with stream, the epoch of a record
+	-- Since version 6. tid: the thread that took the batches. nested: 1 if the epoch's waits
+	-- are parts of other waits of that thread. stop_begin_ns, stop_ns: begin and duration of
+	-- the call that ended the epoch and its workers.
 	tid INTEGER,
 	nested INTEGER,
 	stop_begin_ns INTEGER,
 	stop_ns INTEGER,
-	save_ns INTEGER,		-- spent saving checkpoints after that call; since version 12
+	save_ns INTEGER,		-- saving checkpoints after the epoch's end; since version 12
 	sample_ns INTEGER,		-- part of setup_ns in which samples were chosen; since version 14
 	PRIMARY KEY (loader_id, epoch)
 ) WITHOUT ROWID;
 
--- One row for each task: how it was loaded, and how the training got the batch. `batch` is the batch's
--- ordinal in the epoch, by order of delivery; NULL: the task was loaded, but never delivered.
+-- One row for each task: how it was loaded, and how the training got the batch. batch: the batch's
+-- ordinal in the epoch, in the order of delivery; NULL: the batch was loaded, but never delivered.
 CREATE TABLE t_batch (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -101,9 +101,9 @@ CREATE TABLE t_batch (
 	receive_ns INTEGER,
 	-- Since version 10. sample_ns: part of wait_ns in which the training's thread chose
 	-- samples. fetch_*: part of the hand-over in which descriptors of tensors were fetched from
-	-- workers. A thread that pins memory fetches them itself; all its fetches since the
-	-- previous batch count. free_ns: time of freeing an older batch just after the delivery. It
-	-- counts as waiting, but is not in wait_ns or compute_ns.
+	-- workers. If a thread that pins memory fetches them, all its fetches since the previous
+	-- batch count. free_ns: time of freeing an older batch just after the delivery. It counts
+	-- as waiting, but is not in wait_ns or compute_ns.
 	sample_ns INTEGER,
 	fetch_ns INTEGER,
 	fetch_cpu_ns INTEGER,
@@ -112,7 +112,7 @@ CREATE TABLE t_batch (
 	step_ns INTEGER,
 	compute_ns INTEGER,
 	-- Since version 12. Parts of compute_ns: before the backward pass, in it, between it and the
-	-- optimizer, in the optimizer, saving checkpoints. The rest came last. NULL: not observed.
+	-- optimizer, in the optimizer, saving checkpoints. The rest came after. NULL: not observed.
 	before_ns INTEGER,
 	backward_ns INTEGER,
 	between_ns INTEGER,
@@ -147,39 +147,39 @@ CREATE TABLE t_batch (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- What loads produced; a row for one load in 16. Since version 10.
+-- What loads produced. One load in 16 has a row. Since version 10.
 CREATE TABLE t_made (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
 	task INTEGER NOT NULL,
 	tensor_count INTEGER,
-	batch_bytes INTEGER,		-- size of its tensors, arrays and strings
-	object_count INTEGER,		-- all its Python objects, counted up to 16,385; since version 16
+	batch_bytes INTEGER,		-- size of the batch's tensors, arrays and strings
+	object_count INTEGER,		-- its Python objects, counted up to 16,385; since version 16
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- Stages of loaders that are pipelines (tf.data, DALI), and kernels, which are operations that a stage
--- runs for an element. number identifies a stage within its process. Since version 11.
+-- Stages of loaders that are pipelines (tf.data, DALI), and kernels: operations that a stage runs
+-- for each element. number identifies a stage within its process. Since version 11.
 CREATE TABLE t_stage (
 	stage_id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,
 	number INTEGER NOT NULL,
-	parent INTEGER,			-- number of the stage that takes its elements, or runs the kernel (if known)
+	parent INTEGER,			-- the stage that takes its elements or, if known, runs the kernel
 	kernel INTEGER,
 	root INTEGER,			-- 1: the training calls this stage
-	autotuned INTEGER,		-- 1: the framework chooses parallel and capacity
-	parallel INTEGER,		-- number of calls at once, as set by the program
-	capacity INTEGER,		-- most elements in its queue; for an interleave, most inputs open at once
-	threads INTEGER,		-- for a root: number of threads in the pipeline's pool
+	autotuned INTEGER,		-- 1: the framework chooses the columns parallel and capacity
+	parallel INTEGER,		-- number of calls at once, as the program sets it
+	capacity INTEGER,		-- most elements in its queue; of an interleave: most inputs open
+	threads INTEGER,		-- of a root: number of threads in the pipeline's pool
 	name TEXT,
-	kind TEXT,			-- see the view stage
+	kind TEXT,			-- listed at the view stage
 	UNIQUE (pid, number)
 );
 
 -- What a stage did in a window of time. Since version 11. loader_id, epoch: the epoch whose batches
--- the training took in the window; NULL: it took batches of several epochs. busy_ns: time in the
--- stage's calls, summed over threads. own_ns: busy_ns without the time of stages and kernels that
--- it called.
+-- the training took in the window; NULL: it took batches of several. busy_ns: time in calls of the
+-- stage, summed over threads. own_ns: busy_ns without the time of the stages and kernels that it
+-- called.
 CREATE TABLE t_stage_sum (
 	stage_id INTEGER NOT NULL,
 	begin_ns INTEGER NOT NULL,
@@ -189,21 +189,21 @@ CREATE TABLE t_stage_sum (
 	elements INTEGER,
 	busy_ns INTEGER,
 	own_ns INTEGER,
-	cpu_ns INTEGER,			-- part of own_ns
-	read_ns INTEGER,		-- part of own_ns: opening and reading files
-	ready INTEGER,			-- elements in its queue, summed over the calls
+	cpu_ns INTEGER,			-- part of own_ns in which threads ran on a core
+	read_ns INTEGER,		-- part of own_ns in which files were opened and read
+	ready INTEGER,			-- elements in the stage's queue, summed over the calls
 	PRIMARY KEY (stage_id, begin_ns)
 ) WITHOUT ROWID;
 
 -- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). Since version 3. The GPU
 -- is busy while it runs a kernel or graph. The rest of the step is divided into gaps: gap_data +
 -- gap_h2d + gap_sync + gap_host + gap_other = step_ns - gpu_busy_ns. Each nanosecond counts in the
--- first of these that applies. gap_data: the training thread waited for this batch. gap_h2d:
--- something was copied to the device. gap_sync: the host waited for the GPU, whose queue ran empty.
--- gap_host: the host launched nothing for more than 10 us. gap_other: the rest. With several
--- devices, busy time and gaps are means over those that get data from the host (t_gpu_device). All
+-- first gap that applies. gap_data: the training thread waited for this batch. gap_h2d: something
+-- was copied to the device. gap_sync: the host waited for the GPU, whose queue ran empty. gap_host:
+-- the host launched nothing for more than 10 us. gap_other: the rest. If a process uses several
+-- devices, busy time and gaps are means over those that get data from the host (t_gpu_device); all
 -- other columns are sums over all devices. If only the host was observed (meta cuda_mode = cudart),
--- columns about the GPU are NULL, and kernel_count counts launches.
+-- columns about the GPU are NULL, and kernel_count is the number of launches.
 CREATE TABLE t_gpu_step (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -216,7 +216,7 @@ CREATE TABLE t_gpu_step (
 	h2d_pageable_bytes INTEGER,
 	nccl_ns INTEGER,		-- part of gpu_busy_ns in which collectives ran
 	gpu_compute_ns INTEGER,		-- part of gpu_busy_ns in which other kernels ran; since version 7
-	gpu_loading_ns INTEGER,		-- kernels of a GPU loader, not in gpu_busy_ns; since version 7
+	gpu_loading_ns INTEGER,		-- of a GPU loader's kernels, not in gpu_busy_ns; since version 7
 	sync_event_ns INTEGER,		-- sync_*: time in which the host was blocked, summed over threads
 	sync_stream_ns INTEGER,
 	sync_context_ns INTEGER,
@@ -230,7 +230,7 @@ CREATE TABLE t_gpu_step (
 
 -- What each device did in the step of a batch, if a process uses several. Since version 5. fed: 1
 -- if the device gets data from the host. idle_wait_ns: time in which the device idled while the
--- training thread waited for this batch. peer_bytes: copied to or from other devices.
+-- training thread waited for this batch. peer_bytes: bytes copied to or from other devices.
 CREATE TABLE t_gpu_device (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -246,10 +246,10 @@ CREATE TABLE t_gpu_device (
 	PRIMARY KEY (loader_id, epoch, task, device)
 ) WITHOUT ROWID;
 
--- How long the host's threads were in CUDA calls in the step of a batch, if calls were recorded
--- (level api). Since version 5. other_*: all threads except the one that takes the batches. sync:
--- calls that wait for the GPU. copy: calls that copy; they also wait if memory is pageable, as in
--- loss.item(). launch: calls that launch kernels and graphs.
+-- How long threads of the host were in CUDA calls in the step of a batch. Since version 5. Calls
+-- are recorded at level api. other_*: calls of all threads but the one that takes the batches.
+-- sync: calls that wait for the GPU. copy: calls that copy; if memory is pageable, these also wait,
+-- as in loss.item(). launch: calls that launch kernels and graphs.
 CREATE TABLE t_gpu_call (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -266,10 +266,10 @@ CREATE TABLE t_gpu_call (
 ) WITHOUT ROWID;
 
 -- What the GPU did in each part of a batch's step. Since version 13. The parts before, backward,
--- between and optimizer are those of t_batch; "after" is the rest of the step, saving included. NULL:
--- the parts did not follow one another. idle_*: time in which the GPU idled, except for data and
--- copies. launched_*: run time of the kernels launched in the part (level api). refill_ns: from the
--- end of the wait for the batch until the GPU's next kernel, if the GPU idled when the wait ended.
+-- between and optimizer are those of t_batch; "after" is the rest of the step, with saving. NULL: the
+-- parts did not follow one another. idle_*: time in which the GPU idled, but not for data or copies.
+-- launched_*: run time of the kernels launched in the part (level api). refill_ns: if the GPU idled at
+-- the end of the wait for the batch, the time from then until its next kernel.
 CREATE TABLE t_gpu_part (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,
@@ -282,26 +282,26 @@ CREATE TABLE t_gpu_part (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- Names of kernels. id is the `class` of the kernel's tally. Since version 7.
+-- Names of kernels. id: the `class` of the kernel's tally. Since version 7.
 CREATE TABLE t_kernel (id INTEGER PRIMARY KEY, symbol TEXT NOT NULL, name TEXT NOT NULL);
 
--- Totals by name. A row of t_live has the present state of a tally in a segment. When the segment's
--- process has ended, its rows are added to t_total, and the segment's name to t_folded, so that a
--- restarted drain does not add them again. kind: decode, step, file, folder, sample, kernel, wait.
+-- Totals by name. A row of t_live is the present state of a tally in a segment. When the segment's
+-- process has ended, the segment's rows are added to t_total, and its name to t_folded: a restarted
+-- drain must not add them again. kind: decode, step, file, folder, sample, kernel, wait.
 CREATE TABLE t_live (
 	segment TEXT NOT NULL,
 	slot INTEGER NOT NULL,
 	place INTEGER NOT NULL,
 	kind TEXT NOT NULL,
-	name TEXT NOT NULL,		-- of a library, step, file, folder or kernel; or peer of a wait
-	detail TEXT NOT NULL,		-- format; 'dataset' or 'transform'; a sample's dataset; kind of wait
-	class INTEGER NOT NULL,		-- width class, index of the sample, or id of the kernel
+	name TEXT NOT NULL,		-- of a library, step, file, folder or kernel; a wait's peer
+	detail TEXT NOT NULL,		-- format; 'dataset' or 'transform'; a sample's dataset; a wait's kind
+	class INTEGER NOT NULL,		-- width class, or index of the sample, or id of the kernel
 	count INTEGER NOT NULL,
 	ns INTEGER NOT NULL,
 	bytes INTEGER NOT NULL,
-	pixels INTEGER NOT NULL,	-- number of bytes if `class` is 0 (the library only unpacks)
+	pixels INTEGER NOT NULL,	-- if `class` is 0 (the library only unpacks), a number of bytes
 	slowest_ns INTEGER NOT NULL,
-	error_ns INTEGER NOT NULL,	-- at most this part of ns belongs to other names
+	error_ns INTEGER NOT NULL,	-- most of ns that may belong to other names
 	PRIMARY KEY (segment, slot, place)
 ) WITHOUT ROWID;
 
@@ -321,24 +321,24 @@ CREATE TABLE t_total (
 
 CREATE TABLE t_folded (segment TEXT PRIMARY KEY) WITHOUT ROWID;
 
--- Names of a kind for which no row was kept: none of them took longer than ns.
+-- Names of a kind without a row: none of them took longer than ns.
 CREATE TABLE t_unlisted (kind TEXT PRIMARY KEY, ns INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE t_slow (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER, class TEXT, what TEXT,
 	ns INTEGER, stack TEXT, UNIQUE (ts_ns, tid));
--- Times in which the GPU was not observed. end_ns: NULL if such a time lasts to the run's end.
+-- Times in which the GPU was not observed. end_ns: NULL if the time lasts to the run's end.
 CREATE TABLE t_gap (begin_ns INTEGER NOT NULL, end_ns INTEGER, why TEXT, pid INTEGER NOT NULL,
 	PRIMARY KEY (pid, begin_ns)) WITHOUT ROWID;
 CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT NULL,
 	PRIMARY KEY (pid, what)) WITHOUT ROWID;
 -- The drain's stack samples: lines of code (t_frame), and equal stacks (t_stack). Since version 9.
 -- frames: ids of t_frame, the innermost first, separated by blanks. count: samples with this stack.
--- ns: time for which they stand, of threads of this role in this phase. role: main (the thread that
--- takes the batches), worker, thread (another thread of the training's process that held the
--- interpreter); of samples of main in steps also holder (such a thread, while main waited for it) and
--- python (main itself, if it held the interpreter). phase: load; not_ready, receiving, sampling,
--- epoch_start, epoch_end (parts of the waits); before, after, save (parts of a step), step (its other
--- parts, or a whole step); other. loader_id: 0 if unknown.
+-- ns: the time for which they stand. role: whose stack it is. main: of the thread that takes the
+-- batches; worker; thread: of another thread of the training's process, which held the interpreter.
+-- For main in steps also holder: of such a thread, while main waited for it; python: of main, while
+-- it held the interpreter. phase: load; not_ready, receiving, sampling, epoch_start, epoch_end
+-- (parts of the waits); before, after, save (parts of a step), step (its other parts, or a whole
+-- step); other. loader_id: 0 if unknown.
 CREATE TABLE t_frame (
 	id INTEGER PRIMARY KEY,
 	file TEXT NOT NULL,
@@ -357,8 +357,8 @@ CREATE TABLE t_stack (
 	PRIMARY KEY (role, loader_id, phase, frames)
 ) WITHOUT ROWID;
 
--- Where each process is now: its stack was last sampled at seen_ns, and its thread's last record ended
--- at since_ns. Since version 9.
+-- Where each process is now. seen_ns: when its stack was last sampled; since_ns: when its thread's
+-- last record ended. Since version 9.
 CREATE TABLE t_doing (
 	pid INTEGER PRIMARY KEY,
 	role TEXT NOT NULL,
@@ -368,13 +368,13 @@ CREATE TABLE t_doing (
 	frames TEXT NOT NULL
 );
 
--- Marks set by the program through dlprof_mark() or NVTX. Since version 2. ns: length of a range; NULL:
--- the mark is a moment. Since version 4.
+-- Marks that the program set through dlprof_mark() or NVTX. Since version 2. ns: length of a range;
+-- NULL: the mark is a moment. Since version 4.
 CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, text TEXT,
 	ns INTEGER, PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;
 CREATE TABLE t_note (level TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (level, text));
 
--- Always has one row. rank: 0 if the run is no distributed job.
+-- Always has one row. rank: 0 if the run is not part of a distributed job.
 CREATE VIEW t_rank AS SELECT
 	IFNULL((SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'rank'), 0) AS rank;
 
@@ -395,10 +395,10 @@ CREATE VIEW epoch AS SELECT r.rank AS rank, loader_id, epoch, begin_ns, setup_ns
 	stop_begin_ns, stop_ns, save_ns, sample_ns
 FROM t_epoch, t_rank r;
 
--- excluded: why statistics leave the batch out. 'epoch_start': it is one of the first W batches of its
--- epoch (W: number of workers, 8 if unknown, at least 1), whose loads began before any step. 'no_step':
--- the step's length is unknown. starved: 1 if the batch was not ready, and the GPU idled for theta or
--- longer in the wait (or the wait took so long, if its idle time is unknown). NULL until the run ends.
+-- excluded: why statistics leave the batch out. 'epoch_start': it is one of the epoch's first W
+-- batches, whose loads began before any step (W: number of workers; 8 if unknown; at least 1).
+-- 'no_step': the step's length is unknown. starved: 1 if the batch was not ready, and the GPU idled for
+-- theta or longer in the wait (idle time unknown: if the wait took so long). NULL until the run ends.
 CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, batch, begin_ns,
 	wait_ns, receive_ns, step_ns, compute_ns, worker_id, load_ns, ready_ns, head_ready, qdepth,
 	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns, sample_ns, fetch_ns, fetch_cpu_ns,
@@ -413,9 +413,9 @@ FROM t_batch b JOIN t_loader l ON l.loader_id = b.loader_id,
 	t_rank r
 WHERE batch IS NOT NULL;
 
--- A row for each stage and window of time. kind: read, decode, transform, python, batch, shuffle, cache,
--- interleave, prefetch, reader, other. at_once: mean number of calls under way; queue: mean number of
--- elements in the queue when the stage was called.
+-- A row for each stage and window of time. kind: read, decode, transform, python, batch, shuffle,
+-- cache, interleave, prefetch, reader, other. at_once: mean number of calls at the same time.
+-- queue: mean number of elements in the stage's queue when it was called.
 CREATE VIEW stage AS SELECT r.rank AS rank, loader_id, epoch, s.stage_id AS stage,
 	(SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid AND p.number = s.parent) AS parent,
 	name, kind, begin_ns, window_ns, elements, busy_ns, own_ns, cpu_ns, read_ns, parallel,
@@ -437,7 +437,7 @@ WHERE load_ns IS NOT NULL;
 
 CREATE VIEW t_tally AS SELECT kind, name, detail, class,
 	SUM(count) AS count,
-	-- A sample's time is that of its slowest load.
+	-- The time of a sample is that of its slowest load.
 	CASE kind WHEN 'sample' THEN MAX(ns) ELSE SUM(ns) END AS ns,
 	SUM(bytes) AS bytes, SUM(pixels) AS pixels, MAX(slowest_ns) AS slowest_ns,
 	SUM(error_ns) AS error_ns
@@ -445,32 +445,32 @@ FROM (SELECT kind, name, detail, class, count, ns, bytes, pixels, slowest_ns, er
 	UNION ALL SELECT * FROM t_total)
 GROUP BY kind, name, detail, class;
 
--- width_class: images are at most this wide; 0: unknown. made_bytes: output of libraries that only unpack.
+-- width_class: images are at most this wide; 0: unknown. made_bytes: output of unpacking libraries.
 CREATE VIEW decode AS SELECT r.rank AS rank, name AS library, detail AS format,
 	class AS width_class, count, ns, IIF(class > 0, pixels, 0) AS pixels, bytes, slowest_ns,
 	IIF(class = 0 AND pixels > 0, pixels, NULL) AS made_bytes
 FROM t_tally, t_rank r WHERE kind = 'decode';
 
--- What loads waited for. kind: asleep, lock (which other processes may hold), thread (of the same
--- process), socket, pipe, write, program, sync, other; name: the peer, or ''; bytes: what it sent;
--- of threads, what all other threads received from sockets meanwhile.
+-- What loads waited for. kind: asleep, lock (other processes may hold it), thread (of the same
+-- process), socket, pipe, write, program, sync, other. name: the peer, or ''. bytes: what the peer
+-- sent; for kind thread, what all other threads received from sockets meanwhile.
 CREATE VIEW blocked AS SELECT r.rank AS rank, detail AS kind, name, count, ns, bytes, slowest_ns
 FROM t_tally, t_rank r WHERE kind = 'wait';
 
--- Time of the dataset's __getitem__ and of each transform, without reads, decoders and steps
--- inside.
+-- Time of the dataset's __getitem__, and of each transform, without reads, decoders and inner
+-- steps.
 CREATE VIEW step AS SELECT r.rank AS rank, name, detail AS module, count, ns, slowest_ns
 FROM t_tally, t_rank r WHERE kind = 'step';
 
--- A file's true time is between ns - error_ns and ns + the ns of the row 'file' in the view unlisted.
+-- A file took from ns - error_ns to ns + the ns of the row 'file' of the view unlisted.
 CREATE VIEW file AS SELECT r.rank AS rank, name AS path, count, bytes, ns, slowest_ns, error_ns
 FROM t_tally, t_rank r WHERE kind = 'file';
 
 CREATE VIEW folder AS SELECT r.rank AS rank, name AS path, count, bytes, ns, slowest_ns, error_ns
 FROM t_tally, t_rank r WHERE kind = 'folder';
 
--- The slowest samples. path: the first data file that the sample opened; if the sample before it
--- opened the same file first, the last data file that it opened.
+-- The slowest samples. path: the first data file that the sample opened. If the sample before
+-- opened that file first, too: the last data file that it opened.
 CREATE VIEW sample AS SELECT r.rank AS rank, detail AS dataset, class AS sample, ns, name AS path
 FROM t_tally, t_rank r WHERE kind = 'sample';
 
@@ -506,7 +506,7 @@ CREATE VIEW gpu_part AS SELECT r.rank AS rank, loader_id, epoch, batch, begin_ns
 FROM t_gpu_part JOIN t_batch USING (loader_id, epoch, task), t_rank r
 WHERE batch IS NOT NULL;
 
--- symbol: the whole name as mangled by the compiler; NULL before version 7.
+-- symbol: the kernel's name as the compiler mangled it; NULL before version 7.
 CREATE VIEW gpu_kernel AS SELECT r.rank AS rank, IFNULL(k.name, t.name) AS name, count, ns,
 	slowest_ns, error_ns, symbol
 FROM t_tally t LEFT JOIN t_kernel k ON k.id = t.class, t_rank r WHERE kind = 'kernel';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export.h - reads the public views of a database, cell by cell. */
+/* export.h - reads a database's public views cell by cell. */
 #pragma once
 
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct export_cell {
 };
 
 struct export_sink {
-	/* `names` is called once, then `row` for each row. Any result but 0 ends the export. */
+	/* `names` is called once, then `row` for each row. Other results than 0 end it. */
 	int (*names)(const char *const *names, size_t count, void *context);
 	int (*row)(const struct export_cell *cells, size_t count, void *context);
 	void *context;
@@ -25,9 +25,9 @@ struct export_sink {
 
 int export_views(struct db *db, int (*view)(const char *name, void *context), void *context);
 
-/* Exports a statement's rows, redacted as rows of `view`. Returns 0, -errno or a sink's result. */
+/* Exports a statement's rows, redacted like rows of `view`. Returns 0, -errno or sink's result. */
 struct sqlite3_stmt;
 int export_rows(struct sqlite3_stmt *stmt, const char *view, const struct export_sink *sink);
 
-/* Exports a view. Returns 0, -ENOENT (no such view), another -errno or the sink's result. */
+/* Exports a view. -ENOENT: there is no such view. Else returns 0, -errno or the sink's result. */
 int export_view(struct db *db, const char *view, const struct export_sink *sink);

@@ -13,10 +13,10 @@
 #include "store/database/rows.h"
 #include "store/database/schema.h"
 
-#define WAIT_MS (10 * 60 * 1000) /* longest wait for other writers; there may be hundreds */
+#define WAIT_MS (10 * 60 * 1000) /* longest wait for other writers: there may be hundreds */
 
 enum type { TEXT, INTEGER, REAL };
-/* SQL types that are known to all engines which read these tables */
+/* SQL types that all engines know which are to read these tables */
 static const char *const type_names[] = {"TEXT", "BIGINT", "DOUBLE PRECISION"};
 
 struct column {
@@ -59,7 +59,7 @@ static const struct table_info {
 
 struct lake {
 	const char *path;
-	struct db db; /* the handle is NULL before the first job */
+	struct db db; /* its handle is NULL before the first job */
 	sqlite3_stmt *inserts[TABLES];
 	const char *job_id;
 	int64_t attempt;
@@ -96,7 +96,7 @@ const char *lake_table(size_t i)
 	return i < TABLES ? tables[i].name : NULL;
 }
 
-/* Returns what `put` writes about table `which`; NULL: no memory. The caller frees the string. */
+/* Returns what `put` writes about the table `which`; NULL: no memory. The caller frees it. */
 static char *sql_of(void (*put)(FILE *out, size_t which), size_t which)
 {
 	char *sql = NULL;
@@ -119,7 +119,7 @@ static void put_schema(FILE *out, size_t which)
 	put_tables(out, " WITHOUT ROWID");
 }
 
-/* A damaged run may have a batch twice, so the later row replaces the earlier one. */
+/* A damaged run may have a batch twice: then the later row replaces the earlier one. */
 static void put_insert(FILE *out, size_t which)
 {
 	fprintf(out, "INSERT OR REPLACE INTO %s (", tables[which].name);

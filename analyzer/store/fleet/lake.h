@@ -2,9 +2,9 @@
 /*
  * lake.h - writes jobs into the tables of lake.def, in an SQLite file.
  *
- * One transaction replaces all rows of a job. Several writers wait for each other. Errors:
- * -EMEDIUMTYPE: the file lacks these tables; -EPROTONOSUPPORT: a newer dlprof wrote the file;
- * -EEXIST: the file has jobs already.
+ * One transaction replaces all rows of a job. Of several writers, each waits for the others.
+ * Errors: -EMEDIUMTYPE: the file lacks these tables; -EPROTONOSUPPORT: a newer dlprof wrote the
+ * file; -EEXIST: the file has jobs already.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #define LAKE_APPLICATION_ID 0x646C706C /* the letters "dlpl" */
 #define LAKE_VERSION        1
 
-/* Structs of rows. A NULL text, an UNKNOWN number and a number that is not finite become NULL. */
+/* A struct for each table. A NULL text, UNKNOWN, and a number that is not finite become NULL. */
 #define LAKE_C_TEXT                      const char *
 #define LAKE_C_INTEGER                   int64_t
 #define LAKE_C_REAL                      double
@@ -28,23 +28,23 @@
 	;
 #include "store/fleet/lake.def"
 
-/* Says in words an error of a function of this header, or of db.h. */
+/* Returns in words an error of a function of this header or of db.h. */
 const char *lake_error(int error);
 
-/* Writes CREATE TABLE statements that SQLite, DuckDB, PostgreSQL and ClickHouse understand. */
+/* Writes CREATE TABLE statements which SQLite, DuckDB, PostgreSQL and ClickHouse understand. */
 void lake_put_schema(FILE *out);
 
 /* Returns the name of table `i`, or NULL after the last table. */
 const char *lake_table(size_t i);
 
-/* Returns true if the file has the tables of lake.def; false for any other file, such as a run. */
+/* Returns true if the file has the tables of lake.def. Others, such as runs, do not. */
 bool lake_is(const char *path);
 
 int lake_query(const char *path, const char *sql, const struct export_sink *sink);
 
 struct lake;
 
-/* Opens a file for writing; is_for_new: -EEXIST if it has jobs. Call lake_close() in any case. */
+/* Opens a file for writing. -EEXIST: is_for_new, but it has jobs. Call lake_close() in any case. */
 int lake_open(const char *path, bool is_for_new, struct lake **ret);
 
 /* Begins the rows of a job. `job_id` must live until lake_commit() or lake_cancel(). */

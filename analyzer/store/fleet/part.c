@@ -22,14 +22,14 @@ struct grid {
 	uint64_t placed;
 	double wait_ns, time_ns;
 	uint32_t counts[WINDOW_WIDTHS];
-	uint32_t full; /* bit i: windows of width i were dropped, because there were too many */
+	uint32_t full; /* bit i: there were too many windows of width i, so they were dropped */
 };
 
 struct head {
 	char magic[8];
 	uint32_t version, unused;
 	uint64_t bytes;
-	/* checksums of the part between head and windows, and of the windows */
+	/* checksums: of the bytes between head and windows, and of the windows */
 	uint64_t check, windows_check;
 	uint64_t rank_count, epoch_count, text_bytes;
 	uint32_t words[PART_WORDS];
@@ -39,7 +39,7 @@ struct head {
 	struct grid by_clock;
 };
 
-/* The file has all groups, then each group's windows in this order, then those of time bins. */
+/* The file has all groups, then each group's windows in this order, then time bins' windows. */
 struct group {
 	struct rank_sums sums;
 	struct grid by_step;
@@ -50,7 +50,7 @@ static_assert(sizeof(struct head) % 8 == 0 && sizeof(struct part_rank) % 8 == 0 
 		      sizeof(struct group) % 8 == 0 && sizeof(struct rank_base) == 24,
 	      "the same on both processors, and in words");
 
-/* Detects flipped bits and holes after a crash, but not tampering. */
+/* A checksum. It finds flipped bits, and holes that a crash left, but no tampering. */
 static uint64_t sum_words(uint64_t sum, const void *data, size_t bytes)
 {
 	const char *at = data;
@@ -144,7 +144,7 @@ static int open_part(const char *path, int *ret_fd, struct head *ret)
 	return r;
 }
 
-/* Checks the head's counts: then no sum overflows, and the file's size limits memory. */
+/* Checks the head's counts: sums of them do not overflow, and the file's size limits memory. */
 static bool is_sane_head(const struct head *head)
 {
 	return head->rank_count > 0 && head->rank_count <= MOST_RANKS &&
@@ -341,7 +341,7 @@ int part_read_windows(const char *path, struct part *part)
 
 	if (r < 0)
 		return r;
-	/* The file may have been replaced since its head was read. */
+	/* The file may have been replaced since its head was first read. */
 	if (!is_sane_head(&head) || head.windows_check != part->check ||
 	    head.rank_count != part->job.rank_count || head.group_count != part->job.group_count)
 		r = -EBADMSG;
@@ -418,7 +418,7 @@ static struct grid grid_of(const struct windows *windows, uint64_t *check)
 	return grid;
 }
 
-/* Returns the part of the file between head and windows; NULL: no memory. */
+/* Returns the file's bytes between head and windows; NULL: no memory. */
 static char *make_middle(const struct part *part, const struct head *head, uint64_t *windows_check)
 {
 	char *middle = calloc(1, middle_bytes(head)), *at = middle;

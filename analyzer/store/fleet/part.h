@@ -2,9 +2,9 @@
 /*
  * part.h - a file with some ranks of a job, as `dlprof-report fold -o` writes it.
  *
- * Files are not trusted: merge.h works with any part that could be read. Numbers are little-endian.
- * Errors: -EMEDIUMTYPE: the file is no part; -EPROTO: the part is of another version; -ENODATA: it
- * is truncated; -EBADMSG: it is damaged.
+ * The file is not trusted: whatever part_read() accepts, merge.h can work with. Numbers are
+ * little-endian. Errors: -EMEDIUMTYPE: the file is no part; -EPROTO: it is of another version;
+ * -ENODATA: it is truncated; -EBADMSG: it is damaged.
  */
 #ifndef PART_H
 #define PART_H
@@ -15,7 +15,7 @@
 
 #include "analysis/ranks/rank_job.h"
 
-#define PART_NONE UINT32_MAX /* place of a text that is missing */
+#define PART_NONE UINT32_MAX /* the place of a missing text */
 
 struct part_rank {
 	int64_t rank;
@@ -24,23 +24,23 @@ struct part_rank {
 	/* sums over the rank's loads; NAN: unknown */
 	double load_ns, open_ns, read_ns, decode_ns;
 	double read_bytes, storage_bytes; /* NAN: unknown */
-	/* as in rank_member, where step_wait_ns is called wait_ns */
+	/* as in rank_member, which calls step_wait_ns wait_ns */
 	float period_ns, step_wait_ns, starved_ns;
 	uint32_t group;
 	uint32_t verdict, cause;
 	uint32_t by_gpu, live;
 	uint32_t path, host, gpu; /* places in part.text; PART_NONE: unknown */
-	uint32_t ended;           /* place of a text: how the rank ended; PART_NONE: well */
+	uint32_t ended;           /* how the rank ended, as a place of a text; PART_NONE: well */
 	uint32_t is_terminated;   /* as in rank_row */
 	float alone_share;        /* NAN: unknown */
 	uint32_t world_size;      /* 0: unknown */
 	struct rank_place place;
 };
 
-/* Texts about the whole job, taken from its first rank */
+/* Texts about the whole job, which are those of its first rank */
 enum part_word {
 	PART_JOB,
-	PART_RUN_ID, /* id of the run if there is no job id */
+	PART_RUN_ID, /* the run's id, if there is no id of a job */
 	PART_COMMAND,
 	PART_CLUSTER,
 	PART_OWNER,
@@ -51,7 +51,7 @@ enum part_word {
 };
 
 struct part {
-	struct rank_job job; /* has no windows until part_read_windows() */
+	struct rank_job job; /* without windows until part_read_windows() */
 	struct part_rank *ranks;
 	char *text;
 	size_t text_bytes;
@@ -62,14 +62,14 @@ struct part {
 
 int part_read(const char *path, struct part *ret);
 
-/* Reads the windows of a part that part_read() read. Free them by rank_free_windows(). */
+/* Reads the windows of a part, after part_read(). Free them by rank_free_windows(). */
 int part_read_windows(const char *path, struct part *part);
 void part_done(struct part *part);
 
-/* Returns true if the file is a part, even a damaged one. */
+/* Returns true if the file is a part, also if it is damaged. */
 bool part_is(const char *path);
 
-/* Adds `text`, which may be NULL; *ret_at is its place for part_text(). */
+/* Adds a text (may be NULL). *ret_at is its place, for part_text(). */
 int part_add_text(struct part *part, const char *text, uint32_t *ret_at);
 const char *part_text(const struct part *part, uint32_t at);
 const char *part_word(const struct part *part, enum part_word word);

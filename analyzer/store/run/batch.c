@@ -12,12 +12,12 @@
 	"SELECT " BATCH_COLUMNS(NAME) BATCH_COPIED(NAME) BATCH_OTHER_SQL " FROM t_batch"
 static const char *const BATCHES_SQL[ROWS_FORMS] = ROWS_ORDERS(SELECT_BATCH, "");
 
-/* The order is that of the primary key, so SQLite reads only ?2 rows and sorts none. */
+/* SQLite reads only ?2 rows and sorts none, since this is the order of the primary key. */
 static const char NEWEST_SQL[] =
 	SELECT_BATCH " WHERE loader_id = ?1 AND batch IS NOT NULL ORDER BY epoch DESC, task DESC"
 		     " LIMIT ?2";
 
-/* A sum of floats cannot overflow. It is NULL if nothing was observed. */
+/* A sum of floats cannot overflow. NULL if nothing was observed. */
 #define SUM(name, sql)	  ", SUM(" #name " * 1.0)"
 #define COLUMN(name, sql) ", " sql " AS " #name
 static const char *const TOTALS_SQL[ROWS_FORMS] = ROWS_SUMS(
@@ -29,7 +29,7 @@ static const char RUN_TOTALS_SQL[] =
 	" SUM(collate_ns * 1.0), SUM(cpu_ns * 1.0), SUM(blocked_ns * 1.0)"
 	" FROM t_batch WHERE load_ns IS NOT NULL";
 
-/* Counts loads and bytes of each worker, over 65,536 loads, which are enough to compare workers. */
+/* Counts each worker's loads and bytes, over 65,536 loads: enough to compare workers. */
 static const char *const READS_SQL[ROWS_FORMS] = ROWS_ORDERS(
 	"SELECT worker_id, COUNT(read_bytes), SUM(read_bytes * 1.0)"
 	" FROM (SELECT * FROM (SELECT worker_id, read_bytes FROM t_batch",
@@ -154,7 +154,7 @@ int batch_parts(struct db *db, const struct batch_filter *filter, struct step_su
 		       [STEP_OPTIMIZER] = query_known(totals.optimizer_ns),
 		       [STEP_SAVE] = query_known(totals.save_ns)},
 		.compute_ns = query_known(totals.compute_ns),
-		/* Saves between epochs count only if the filter includes all batches. */
+		/* Saves between epochs count only if the filter takes all batches. */
 		.save_ns = rows_is_whole(filter) ? query_known(rows_time(stmt, 0)) : 0,
 	};
 	return 0;
@@ -207,7 +207,7 @@ void batch_totals_init(struct load_totals *totals)
 #undef X
 }
 
-/* members that have the same names in struct batch_record and struct load_totals */
+/* members with the same names in struct batch_record and struct load_totals */
 #define LOAD_TIMES(of)                                                                             \
 	.load_ns = query_known((of)->load_ns), .cpu_ns = query_known((of)->cpu_ns),                \
 	.open_ns = query_known((of)->open_ns), .read_ns = query_known((of)->read_ns),              \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts.h - reads from a database what is known about a run's loads besides their times. */
+/* facts.h - reads from a database what is known about a run's loads apart from their times. */
 #pragma once
 
 #include "analysis/account/load_facts.h"
@@ -8,8 +8,8 @@
 struct db;
 
 /*
- * Reads facts of a run, whose loads are summed up in `loads`. Sizes, reads and threads are of the
- * filter's loader only. NAN: unknown.
+ * Reads facts about a run; `loads` has the sums of its loads. Sizes, reads and threads are those of
+ * the filter's loader only. NAN: unknown.
  */
 int load_facts_read(struct db *db, const struct run_info *run, const struct load_totals *loads,
 		    const struct batch_filter *filter, struct load_facts *ret);

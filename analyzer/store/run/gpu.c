@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.c - reads what the GPU did, and kernels. Values may be of any type or size: see rows.h. */
+/* gpu.c - reads what the GPU did, and kernels. Values may have any type or size: see rows.h. */
 #include "store/run/gpu.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define ANY_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
 
-/* Columns in the order of struct gpu_sums. Versions 1 and 2, and imported runs, have no rows. */
+/* The columns of struct gpu_sums, in order. Versions 1 and 2 and imported runs have no rows. */
 #define SUMS                                                                                       \
 	"SELECT COUNT(busy), SUM(step * 1.0), SUM(busy * 1.0), SUM(data * 1.0),"                   \
 	" SUM(MAX(0, h2d) * 1.0), SUM(MAX(0, sync) * 1.0), SUM(MAX(0, host) * 1.0),"               \
@@ -66,7 +66,7 @@ static const char WHY_SQL[] =
 	"SELECT why FROM t_gap WHERE why IS NOT NULL ORDER BY end_ns IS NULL DESC,"
 	" end_ns - begin_ns DESC LIMIT 1";
 
-/* Takes sums from a row, from column `first` on. If a column is NULL, its sum keeps its value. */
+/* Takes sums from a row, from column `first` on. For a NULL, the old sum stays. */
 static void take_sums(sqlite3_stmt *stmt, int first, double *sums, size_t count)
 {
 	for (int i = 0; i < (int)count; i++)
@@ -93,7 +93,7 @@ int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_s
 	int r;
 
 	gpu_sums_init(ret_sums);
-	if (!busy_seen && !rows_any(db, ANY_SQL)) { /* no GPU: do not read all rows */
+	if (!busy_seen && !rows_any(db, ANY_SQL)) { /* no GPU: the rows need not be read */
 		ret_sums->batch_count = ret_sums->seen_count = 0;
 		return 0;
 	}
@@ -109,7 +109,7 @@ int gpu_calls_read(struct db *db, const struct batch_filter *filter, struct gpu_
 
 	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)
 		sums[i] = NAN;
-	/* Databases before version 5, and runs without level api, have no rows of calls. */
+	/* Databases before version 5 have no rows of calls, nor have runs without level api. */
 	if (rows_any(db, CALLS_ANY_SQL))
 		r = read_sums(db, CALLS_SQL, filter, sums, GPU_CALL_SUMS_COUNT);
 	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)
@@ -194,7 +194,7 @@ static int read_gaps(struct db *db, struct gpu_info *info)
 	return r < 0 ? r : 0;
 }
 
-/* The name of a kernel. A file made by a stranger may have names of any length. */
+/* A kernel's name. In a stranger's file, it may have any length. */
 static const char NAME_SQL[] = "SELECT substr(name, 1, 65536) FROM t_kernel WHERE id = ?1";
 
 static int read_names(struct db *db, struct gpu_info *info)
@@ -245,7 +245,7 @@ void gpu_info_done(struct gpu_info *info)
 	memset(info, 0, sizeof(*info));
 }
 
-/* Means of floats, since a sum of integers could overflow. */
+/* Means of floats: a sum of integers could overflow. */
 static const char MEANS_SQL[] =
 	"SELECT AVG(MAX(h2d_ns, 0) * 1.0), AVG(MAX(h2d_bytes, 0) * 1.0),"
 	" AVG(MAX(gpu_busy_ns, 0) * 1.0), AVG(MAX(gpu_idle_wait_ns, 0) * 1.0)"
@@ -311,7 +311,7 @@ static int read_device_sums(struct db *db, const struct batch_filter *filter,
 	return r;
 }
 
-/* Reads the names of the listed devices; if none is listed, lists all devices that have a name. */
+/* Reads the names of the listed devices. If none is listed, lists all devices with a name. */
 static int read_device_names(struct db *db, struct gpu_device_list *list)
 {
 	bool none = list->count == 0;
@@ -337,7 +337,7 @@ int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
 	int r;
 
 	ret_list->count = 0;
-	/* With one device, or before version 5, there are no rows. */
+	/* There are no rows if the run used one device, or before version 5. */
 	r = rows_any(db, DEVICES_ANY_SQL) ? read_device_sums(db, filter, ret_list) : 0;
 	return r < 0 ? r : read_device_names(db, ret_list);
 }

@@ -20,7 +20,7 @@
 	FACT(CUDA_LEVEL, char *, level)   /* memcpy, default, api or full */                       \
 	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why the level is below what was asked */  \
 	FACT(CUPTI_VERSION, int64_t, cupti_version)                                                \
-	FACT(GPU_SHARED, char *, shared) /* another program that used the GPU; NULL: unknown */    \
+	FACT(GPU_SHARED, char *, shared) /* another program on the GPU; NULL: unknown */           \
 	FACT(CUDA_RECORDS, int64_t, record_count)                                                  \
 	FACT(CUDA_BAD_TS, int64_t, bad_count)               /* records with impossible times */    \
 	FACT(CUDA_DROPPED, int64_t, dropped_count)          /* records dropped by CUPTI */         \
@@ -31,12 +31,12 @@ struct gpu_info {
 #define X(id, type, member) type member;
 	GPU_FACTS(X)
 #undef X
-	bool is_upper_bound; /* busy times are upper bounds, as a whole graph is one operation */
-	int64_t gap_count;   /* gaps are times in which the GPU was not observed */
-	double gap_ns;       /* sum of the gaps that have an end */
-	char gap_why[GPU_WHY_BYTES]; /* reason of the longest gap, or of one that did not end */
+	bool is_upper_bound; /* a whole graph is one operation: busy times are upper bounds */
+	int64_t gap_count;   /* number of times in which the GPU was not observed */
+	double gap_ns;       /* sum of those gaps that have an end */
+	char gap_why[GPU_WHY_BYTES]; /* why the longest gap, or one without end, came about */
 	struct tally_list kernels;
-	char **kernel_names; /* the whole name of each kernel; NULL: the tally has the whole name */
+	char **kernel_names; /* whole names; NULL: the tally has the whole name */
 };
 
 /* Reads what was recorded of the GPU, and how. Call gpu_info_done() also after an error. */
@@ -44,29 +44,29 @@ int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
 void gpu_info_done(struct gpu_info *info);
 const char *gpu_kernel_name(const struct gpu_info *info, size_t kernel);
 
-/* Sums over batches. `busy_seen`: the busy time of some batch in the filter is known. */
+/* Sums over the filter's batches. `busy_seen`: the GPU's busy time is known of at least one. */
 int gpu_sums_read(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		  struct gpu_sums *ret_sums);
 
-/* Like gpu_sums_read(), but reads all rows even if there is a pack. */
+/* Like gpu_sums_read(), but does not use a pack: reads all rows. */
 int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		   struct gpu_sums *ret_sums);
 
-/* Means over a group of steps; NAN: not observed. */
+/* Means over a number of steps; NAN: not observed. */
 struct gpu_bar {
 	size_t count;
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX];
 };
 
-/* Reads means over groups of `each` batches, for at most `count` groups. */
+/* Reads means over each `each` batches that follow one another, at most `count` times. */
 int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 		  struct gpu_bar *bars, size_t count);
 
-/* Sums the times in CUDA calls; NAN: calls were not recorded. */
+/* Sums the times of CUDA calls; NAN: no calls were recorded. */
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
 
-/* Means over a loader's first batches, where the value is known. UNKNOWN: it is known of none. */
+/* Means over the first batches with a known value. UNKNOWN: no batch has one. */
 struct gpu_means {
 	int64_t h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns;
 };
@@ -78,10 +78,10 @@ int gpu_means_read(struct db *db, int64_t loader_id, int64_t most, struct gpu_me
 
 struct gpu_device {
 	int64_t number;
-	char name[GPU_DEVICE_BYTES]; /* name and place of the device; "": unknown */
-	/* The columns of DEVICES_SQL in gpu.c, in order. NAN: unknown, or the only device. */
+	char name[GPU_DEVICE_BYTES]; /* name and place; "": unknown */
+	/* The columns of DEVICES_SQL in gpu.c. NAN: unknown, or there is only one device. */
 	double batch_count;
-	double fed_count;            /* number of steps in which it got data from the host */
+	double fed_count; /* steps in which the device got data from the host */
 	double step_ns, busy_ns, idle_wait_ns, h2d_bytes, peer_bytes;
 };
 #define GPU_DEVICE_SUMS 7

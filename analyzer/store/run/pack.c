@@ -17,7 +17,7 @@ static const char UNPACKED_SQL[] =
 		     " AND loader_id NOT IN (SELECT loader_id FROM t_pack WHERE part = 0)";
 static const char HEADS_SQL[] = "SELECT loader_id FROM t_pack WHERE part = 0";
 
-/* Finds a part of a pack. The data live as long as `stmt` is not used again. -ENOENT: no part. */
+/* Finds a part of a pack. The data are valid until `stmt` is used again. -ENOENT: there is none. */
 static int find_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number, const void **ret_data,
 		     size_t *ret_size)
 {
@@ -68,7 +68,7 @@ int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret)
 	return r < 0 ? r : read_head(stmt, loader_id, ret);
 }
 
-/* Adds a part to the series, if its sizes are right and its runs continue the earlier parts. */
+/* Adds a part to the series if its sizes are right and its runs follow those of earlier parts. */
 static int add_part(struct batch_series *series, const void *blob, size_t size)
 {
 	struct series_part part = {0};
@@ -85,7 +85,7 @@ static int add_part(struct batch_series *series, const void *blob, size_t size)
 	    head.run_count > PACK_RUNS || head.columns >> SERIES_TIMES ||
 	    pack_part_size(&head) != size)
 		return -ENOENT;
-	/* The arrays are copied: floats must be aligned, but a blob need not be. */
+	/* The arrays are copied because floats must be aligned, which a blob may not be. */
 	copy = malloc(size);
 	runs = malloc(head.run_count * sizeof(*runs));
 	if (!copy || !runs) {
@@ -101,7 +101,7 @@ static int add_part(struct batch_series *series, const void *blob, size_t size)
 		if (i ? run.begin <= runs[i - 1].begin || run.begin >= head.count : run.begin != 0)
 			r = -ENOENT;
 	}
-	/* Head and runs are multiples of 4 bytes, so the floats after them are aligned. */
+	/* Floats follow head and runs, which are multiples of 4 bytes, so they are aligned. */
 	part.count = head.count;
 	part.runs = runs;
 	part.run_count = head.run_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pack_format.h - the layout of a pack, which pack_write.c writes and pack.c reads. */
+/* pack_format.h - the layout of packs, which pack_write.c writes and pack.c reads. */
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include "analysis/gpu/gpu_use.h"
 #include "store/database/run.h"
 
-#define PACK_MAGIC     UINT32_C(0x33637064) /* another number on a machine of other byte order */
+#define PACK_MAGIC     UINT32_C(0x33637064) /* reads as another number if the byte order differs */
 #define PACK_PART      ((size_t)1 << 16)
 #define PACK_RUNS      PACK_PART
 
@@ -25,11 +25,11 @@ struct pack_head {
 	struct gpu_sums gpu;
 };
 
-/* The head of each part after the first (which is a pack_head). The part's arrays follow. */
+/* Each part after the first, which begins with a pack_head, begins with this. Arrays follow. */
 struct pack_part {
 	uint32_t magic;
 	uint32_t count;
-	uint32_t columns; /* bit i: the array of times[i] (struct series_part) follows */
+	uint32_t columns; /* bit i: the array times[i] of struct series_part follows */
 	uint32_t run_count;
 };
 

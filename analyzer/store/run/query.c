@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query.c - reads tables only: views in a file may do whatever the file's author wants. */
+/* query.c - reads tables only: a view in the file does whatever the file's author wanted. */
 #include "store/run/query.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "store/database/rows.h"
 #include "store/run/pack.h"
 
-#define LEAST_UNSEEN 0.02 /* unknown programs that use less of a core than this are ignored */
+#define LEAST_UNSEEN 0.02 /* if unknown programs use less of a core than this, they are ignored */
 #define MOST_CORES   1e6
 
 static double rate(int64_t ns, int64_t of_ns)
@@ -53,7 +53,7 @@ static void read_neighbours(const char *text, struct share *share)
 	}
 }
 
-/* Adds a neighbour for cores that no known program uses: short-lived programs, other containers. */
+/* Adds a neighbour for the cores that no known program uses: by short programs, containers, ... */
 static void add_unseen(double other_cores, double own_share, struct share *share)
 {
 	double ran = other_cores;
@@ -87,11 +87,11 @@ static void cores_read(const struct run_info *run, struct batch_series *series)
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
 	share_bound(&series->share);
-	/* What the run started itself, such as a Manager, is no other program. */
+	/* What the run itself started, such as a Manager, is not another program. */
 	helpers = rate(run->helpers_cpu_ns, run->main_cpu_of_ns);
 	if (helpers > 0 && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - helpers, 0);
-	/* Other programs do no harm on cores that the run's CPU limit keeps it from using. */
+	/* On cores that the run may not use because of its limit, others do no harm. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
 }
@@ -102,7 +102,7 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
 				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
 
-/* Main process's end, and workers killed, except by SIGHUP, SIGINT, SIGPIPE, a loader's SIGTERM. */
+/* The main process's end; killed workers (not SIGHUP, SIGINT, SIGPIPE or a loader's SIGTERM). */
 static const char ENDS_SQL[] =
 	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status, m.end_ns FROM"
 	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
@@ -119,7 +119,7 @@ static const char ENDS_SQL[] =
 	" place, (SELECT MAX(start_ns) FROM t_process p WHERE p.pid = t_loader.pid AND"            \
 	"  start_ns <= number), lacks_order"
 
-/* A loader whose own record was lost is listed because of its batches. */
+/* A loader whose own record was lost is listed if it has batches. */
 static const char LOADERS_SQL[] =
 	"WITH part AS (SELECT loader_id, epoch, COUNT(batch) AS batches,"
 	"  TOTAL(CASE WHEN batch IS NOT NULL THEN"
@@ -133,14 +133,14 @@ static const char LOADERS_SQL[] =
 	" CAST(IFNULL(ns, 0) AS INTEGER)," OWNER_SQL
 	" FROM id LEFT JOIN t_loader USING (loader_id) LEFT JOIN whole USING (loader_id)";
 
-/* Lists the loaders without reading their batches, since packs have the sums over batches. */
+/* Lists loaders without reading their batches, if packs have the sums over these. */
 static const char PACKED_SQL[] = ROWS_LOADERS
 	", id AS (SELECT loader_id FROM t_loader UNION"
 	"  SELECT loader_id FROM part WHERE loader_id IS NOT NULL)"
 	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
 	" 0, 0, 0," OWNER_SQL " FROM id LEFT JOIN t_loader USING (loader_id)";
 
-/* If a loader had several workers 0, the program made it anew: its workers did not persist. */
+/* A loader that had several workers 0 was made again: its workers did not persist. */
 static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, CASE WHEN persistent = 1 AND"
 	"  (SELECT COUNT(*) FROM t_process p WHERE p.loader_id = t_loader.loader_id AND"
@@ -320,7 +320,7 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 	return ready_ns < end_ns ? end_ns - ready_ns : 0;
 }
 
-/* Adds the time of freeing memory, which follows the hand-over, to wait and hand-over. */
+/* Adds the time of freeing memory, just after the hand-over, to wait and hand-over. */
 static void add_free(struct batch_row *row, int64_t free_ns)
 {
 	if (free_ns <= 0 || row->wait_ns < 0)
@@ -330,7 +330,7 @@ static void add_free(struct batch_row *row, int64_t free_ns)
 		row->handover_ns = clamp_add(row->handover_ns, free_ns);
 }
 
-/* Notes begin and end of batches and steps, and the thread's time in neither. */
+/* Notes where batches and steps begin and end, and the thread's time outside of both. */
 static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
 		     int64_t free_ns)
 {
@@ -379,10 +379,10 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		.qdepth = rows_small(stmt, 11),
 	};
 
-	for (int i = 0; i < SERIES_TIMES - 2; i++) /* without the last: sample_ns, handover_ns */
+	for (int i = 0; i < SERIES_TIMES - 2; i++) /* without sample_ns and handover_ns, the last */
 		row.times[i] = rows_time(stmt, i);
 	row.sample_ns = rows_time(stmt, 15);
-	/* The receive_ns of a worker's first batch includes other waiting, so it does not count. */
+	/* A worker's first receive_ns includes other waits, so it does not count. */
 	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
 		series->receive_ns += (double)rows_time(stmt, 14);
 		series->receive_count++;
@@ -418,7 +418,7 @@ static int read_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t 
 	return r;
 }
 
-/* Reads the batches of the filter and, if it has whole epochs, the epochs' starts and ends. */
+/* Reads the filter's batches and, if it takes whole epochs, the epochs' begins and ends. */
 static int read_filtered(struct db *db, const struct batch_filter *filter,
 			 struct batch_series *series)
 {
@@ -543,8 +543,8 @@ int query_rank_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
 }
 
 /*
- * Only some windows have a CPU time. In the others the CPU's share of own_ns is assumed to be the
- * same. DALI's first window is left out: its reader fills a buffer (initial_fill) in that window.
+ * Only some windows have a CPU time. Others are assumed to have the same share of it in own_ns.
+ * DALI's first window is left out, because its reader fills a buffer (initial_fill) in that window.
  */
 #define STAGES_OF(epochs)                                                                          \
 	"SELECT s.stage_id, (SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid"                 \
@@ -626,7 +626,7 @@ int stages_read(struct db *db, int64_t loader_id, bool is_later, struct stages *
 	return r;
 }
 
-/* Each window is in the part of the loader's time in which it begins. No window is cut. */
+/* A window counts in the part of the loader's time in which it begins. No window is cut. */
 static const char BARS_SQL[] =
 	"SELECT stage_id, MIN(MIN(begin_ns)) OVER o, MAX(MAX(begin_ns + window_ns)) OVER o,"
 	" SUM(busy_ns) * 1.0 / MAX(SUM(window_ns)) OVER o,"

@@ -9,7 +9,7 @@
 #include "store/database/rows.h"
 #include "store/database/schema.h"
 
-/* Casts values, as a file may have any types. Sorts rows by the time that certainly is theirs. */
+/* Casts values: a file may have any types. Sorts by the time that surely belongs to the name. */
 static const char LIST_SQL[] =
 	"SELECT name, detail, CAST(class AS INTEGER), CAST(count AS INTEGER), CAST(ns AS INTEGER),"
 	" CAST(bytes AS INTEGER), CAST(pixels AS INTEGER), CAST(slowest_ns AS INTEGER),"
@@ -18,7 +18,7 @@ static const char LIST_SQL[] =
 
 static const char UNLISTED_SQL[] = "SELECT ns FROM t_unlisted WHERE kind = ?1";
 
-/* Lists slow opens, reads and waits. Decoding is slow by nature, and reported elsewhere. */
+/* Lists slow opens, reads and waits. Decoding is always slow, and is reported elsewhere. */
 static const char SLOW_SQL[] = "SELECT what, CAST(ns AS INTEGER), stack FROM t_slow WHERE class IN "
 			       "('open', 'read', 'wait')"
 			       " ORDER BY ns DESC, ts_ns LIMIT ?1";

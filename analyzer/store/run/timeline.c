@@ -5,7 +5,7 @@
 
 #include "store/database/rows.h"
 
-/* A number that is impossible becomes NULL. */
+/* Makes NULL of impossible numbers. */
 #define KNOWN(name)                                                                                \
 	", IIF(" #name " BETWEEN 0 AND 9223372036854775807, " #name ", NULL) AS " #name
 #define DELIVERED(place)                                                                           \
@@ -18,7 +18,7 @@ static const char PART_SQL[] =
 	" at INTEGER, epoch INTEGER, first_task INTEGER, last_task INTEGER, from_ns INTEGER,"
 	" to_ns INTEGER)";
 
-/* Has a row if some loader may deliver in another order than that of tasks (t_batch's own). */
+/* Has a row if a loader may deliver in another order than that of tasks, in which t_batch is. */
 static const char OUT_OF_ORDER_SQL[] =
 	"SELECT 1 FROM t_loader WHERE in_order = 0 AND workers > 0";
 

@@ -121,11 +121,11 @@ static int write_pack(struct db *db, sqlite3_stmt *stmt, const struct loader_inf
 		r = gpu_sums_count(db, &all, series->gpu_busy_ns, &head.gpu);
 	if (r == 0)
 		r = write_series(stmt, loader, series);
-	/* The head is written last, because readers ignore a pack without it. */
+	/* The head is written last: without it, readers ignore a pack. */
 	return r < 0 ? r : insert(stmt, loader->loader_id, 0, &head, sizeof(head));
 }
 
-/* Writes a loader's theta, and its pack unless `stmt` is NULL. */
+/* Writes a loader's theta and, unless `stmt` is NULL, its pack. */
 static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt,
 			const struct loader_info *loader)
 {
@@ -137,7 +137,7 @@ static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt
 	r = query_series(db, &all, &series);
 	if (r == 0 && stmt)
 		r = write_pack(db, stmt, loader, &series);
-	/* Views find starved batches by theta; readers of a pack compute theta themselves. */
+	/* Views find starved batches by this theta. Readers of a pack compute it again. */
 	if (r == 0 && series.count)
 		r = writer_theta(writer, loader->loader_id, stall_theta_ns(&series));
 	series_done(&series);

@@ -64,9 +64,9 @@ void writer_close(struct writer *writer)
 	free(writer);
 }
 
-static int refused; /* SQLite's error code when prepare() returned NULL */
+static int refused; /* SQLite's error code, if prepare() returned NULL */
 
-/* Prepares a statement at its first use. Returns NULL after an error; step() accepts that. */
+/* Prepares a statement when it is first used. Returns NULL after an error, as step() accepts. */
 static sqlite3_stmt *prepare(struct writer *writer, int which)
 {
 	if (writer->db->begins_late && db_begin(writer->db) < 0) {
@@ -106,7 +106,7 @@ static void bind_numbers(sqlite3_stmt *statement, int *at, const int64_t *values
 	}
 }
 
-/* Writes a row. A row that violates a constraint comes from damaged memory, and is left out. */
+/* Writes a row. A row that violates a constraint is left out: it comes from damaged memory. */
 static int finish(sqlite3_stmt *statement)
 {
 	int r = step(statement);
@@ -117,12 +117,12 @@ static int finish(sqlite3_stmt *statement)
 
 static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long in a row");
 
-/* In a row's struct: number of all members, of those before the first text, and of texts. */
+/* Number of members of a row's struct: of all, of those before the first text, and of texts. */
 #define NUMBERS(row)	   (int)(sizeof(*(row)) / sizeof(int64_t))
 #define BEFORE(row, text) (int)(offsetof(__typeof__(*(row)), text) / sizeof(int64_t))
 #define FROM(row, text)	   (NUMBERS(row) - BEFORE(row, text))
 
-/* Binds `row`, which has numbers and then texts in the order of the parameters, and runs it. */
+/* Runs a statement on `row`, which has numbers, then texts, in the order of the parameters. */
 static int put(struct writer *writer, int which, const void *row, int numbers, int texts)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
@@ -150,7 +150,7 @@ static int put_step(struct writer *writer, int which, const void *values, int fi
 	{                                                                                          \
 		return put_row;                                                                    \
 	}
-/* Define writer_NAME() for rows of numbers, for rows with texts from `text` on, for steps' rows. */
+/* Define writer_NAME() for rows of numbers, rows with texts from `text` on, and steps' rows. */
 #define WRITES_NUMBERS(name, type, which)                                                          \
 	WRITES(name, type, put(writer, STATEMENT_##which, row, NUMBERS(row), 0))
 #define WRITES_TEXTS(name, type, which, text)                                                      \

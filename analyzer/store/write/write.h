@@ -2,8 +2,8 @@
 /*
  * write.h - writes what the drain found.
  *
- * Writing a row twice is harmless, because a drain reads records again that a killed drain had not
- * released. UNKNOWN becomes NULL; strings may be NULL. schema.sql explains the members of rows.
+ * A row may be written twice: if a drain is killed, the next one reads again what was not released.
+ * UNKNOWN becomes NULL. Strings may be NULL. schema.sql explains the members of rows.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ int writer_meta_number(struct writer *writer, enum meta key, int64_t value);
 
 int writer_meta_noted(struct writer *writer, const char *key, const char *value);
 
-/* A struct of a row has numbers, then texts, in the order of the parameters in write.def. */
+/* A row's struct has numbers, then texts, in the order of its statement's parameters. */
 struct process_row {
 	int64_t pid, life_ns, ppid, worker_id, loader_id, stream, start_ns, end_ns;
 	int64_t exit_status;
@@ -57,7 +57,7 @@ struct loader_row {
 	const char *kind;
 };
 
-/* Finds loader `number` of the process, or adds the loader with a new id. */
+/* Finds loader `number` of a process, or adds it with a new id. */
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id);
 
 struct epoch_row {
@@ -74,10 +74,10 @@ struct epoch_seen {
 int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
 		      const struct epoch_seen *seen);
 
-/* Writes where in the program loader `number` of the process is made: "train.py:41 in main". */
+/* Writes where the program makes loader `number` of a process: "train.py:41 in main". */
 int writer_place(struct writer *writer, int64_t pid, int64_t number, const char *place);
 
-/* Finds the epoch of a stream's generation. -ENOENT: there is none. */
+/* Finds the epoch of a stream and generation. -ENOENT: there is none. */
 int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,
 		      int64_t *ret_loader_id, int64_t *ret_epoch, int64_t *ret_in_order);
 
@@ -102,7 +102,7 @@ struct made_row {
 
 int writer_made(struct writer *writer, const struct made_row *row);
 
-/* parent: number of the stage that takes this stage's elements */
+/* parent: number of the stage that takes this one's elements */
 struct stage_row {
 	int64_t pid, number, parent, kernel, root, autotuned, parallel, capacity, threads;
 	const char *name, *kind;
@@ -118,7 +118,7 @@ struct stage_sum_row {
 int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
 		     const struct stage_sum_row *row);
 
-/* writer_gpu_step() completes the batch's row, which must exist. */
+/* writer_gpu_step() completes the row of the batch, which must exist. */
 struct gpu_values {
 	int64_t loader_id, epoch, task;
 #define X(name) int64_t name;
@@ -155,14 +155,14 @@ struct gpu_part_values {
 
 int writer_gpu_part(struct writer *writer, const struct gpu_part_values *values);
 
-/* Deletes what the GPU did in steps that overlap [begin_ns, end_ns). *ret_any: there were any. */
+/* Deletes GPU rows of steps that overlap [begin_ns, end_ns). *ret_any: there were some. */
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 		  bool *ret_any);
 
-/* Adds a kernel's name; `symbol` is the mangled name. */
+/* Adds the name of a kernel. `symbol`: the name as mangled by the compiler. */
 int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const char *name);
 
-/* Adds or changes a gap. end_ns is UNKNOWN while the gap lasts; if <= begin_ns, deletes the gap. */
+/* Adds or changes a gap; end_ns UNKNOWN: it lasts. Deletes the gap if end_ns <= begin_ns. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 	       const char *why);
 
@@ -180,9 +180,9 @@ struct tally_row {
 int writer_live(struct writer *writer, const struct tally_row *row);
 
 /*
- * After a process has ended, writer_total() adds `row` to t_total; writer_fold() adds the row of
- * t_live that has the segment, slot and place of `row`. Then writer_folded() deletes the segment's
- * rows of t_live; from then on, writer_is_folded() is true for the segment.
+ * To add an ended process's tallies to t_total: writer_total() adds `row`. writer_fold() adds the
+ * row of t_live with the segment, slot and place of `row`. Then writer_folded() deletes the
+ * segment's rows of t_live. writer_is_folded() tells whether that was done.
  */
 int writer_total(struct writer *writer, const struct tally_row *row);
 int writer_fold(struct writer *writer, const struct tally_row *row);
@@ -194,7 +194,7 @@ int writer_unlisted(struct writer *writer, const char *kind, int64_t ns);
 int writer_trim(struct writer *writer, const char *kind, int64_t keep_count);
 
 int writer_slow(struct writer *writer, const struct slow_row *row);
-/* Adds the stack of a slow operation. *ret_found: the operation's row exists. */
+/* Adds the stack of a slow operation. *ret_found: the operation has a row. */
 int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
 		 bool *ret_found);
 
@@ -218,9 +218,9 @@ int writer_doing(struct writer *writer, const struct doing_row *row);
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);
 int writer_note(struct writer *writer, const char *level, const char *text);
-/* Adds a mark. `ns` is the length of a range, or UNKNOWN for a moment. */
+/* Adds a mark. `ns`: length of a range; UNKNOWN: the mark is a moment. */
 int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, int64_t ns,
 		const char *text);
 
-/* Writes theta, the threshold for starving, once the run is over. */
+/* Writes theta, the wait from which a batch is starved, when the run is over. */
 int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns);
