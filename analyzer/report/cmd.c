@@ -122,7 +122,7 @@ bool cmd_is_same_file(const char *a, const char *b)
 	       one.st_ino == other.st_ino;
 }
 
-/* Opens a part file, so that the output's name is never that of half a file. -1: not possible. */
+/* Opens a part file: only a finished file gets the output's name. -1: that is not possible. */
 static int open_part(bool exists, struct output *ret)
 {
 	const char *slash = strrchr(ret->path, '/');
@@ -172,7 +172,7 @@ int cmd_open_output(const struct options *options, struct output *ret)
 	return 0;
 }
 
-/* Gives the part file the output's name. -EEXIST: another program made a file of this name. */
+/* Gives the part file the output's name. -EEXIST: another program has made a file of that name. */
 static int name_part(const struct output *output)
 {
 	if (output->made && link(output->part, output->path) == 0)

@@ -14,12 +14,12 @@ enum cmd_exit {
 	CMD_DONE = 0,
 	CMD_GATE_FAILED = 1,
 	CMD_ERROR = TERMINAL_ERROR, /* wrong usage, or an unreadable file */
-	CMD_CANNOT_SAY = 3,         /* too few batches, or incomparable runs */
+	CMD_CANNOT_SAY = 3,         /* too few batches, or runs that cannot be compared */
 };
 
 struct rank_files;
 
-/* Run the verbs; each returns an exit status. cmd_report() and cmd_html() show options->run. */
+/* Each runs a verb, and returns an exit status. cmd_report() and cmd_html() show options->run. */
 int cmd_ranks(const struct options *options, const struct rank_files *files);
 
 struct batch_series;
@@ -39,7 +39,7 @@ struct jobs {
 	struct ranks *list;
 	size_t count;
 };
-/* Judges a job's ranks, and calls `look` for each, unless it is NULL. Returns 0 or CMD_ERROR. */
+/* Judges the ranks of a job. `look` (may be NULL) is called for each. Returns 0 or CMD_ERROR. */
 int cmd_read_ranks(const struct options *options, const struct rank_files *files,
 		   struct rank_job *job, struct rank_row *rows,
 		   int (*look)(const struct rank_look *look, void *context), void *context);
@@ -65,7 +65,7 @@ int cmd_sql(const struct options *options);
 
 #define cmd_remark(options, ...) ((void)((options)->quiet || cmd_fail(__VA_ARGS__)))
 
-/* Adds a run's last records, opens the run, and prints what it lacks. Returns 0 or CMD_ERROR. */
+/* Stores a run's last records, opens it, and prints what is missing. Returns 0 or CMD_ERROR. */
 int cmd_open_run(const struct options *options, struct db **ret_db, struct recovered *ret);
 
 int cmd_on_run(const struct options *options,
@@ -83,29 +83,29 @@ static inline struct batch_filter cmd_filter(const struct options *options, int6
 				     .last = options->last};
 }
 
-/* Checks that the run has the rank and loader of the options. Returns 0 or CMD_ERROR. */
+/* Checks that the run has the rank and the loader that the options name. Returns 0 or CMD_ERROR. */
 int cmd_check_filter(const struct options *options, const struct run_info *run,
 		     const struct loader_info *loaders, size_t count);
 
-/* Called if no batch was found. Fails with a message if --epoch or --batches is why, else 0. */
+/* For a loader without batches: fails, and says so, if --epoch or --batches is the reason. */
 int cmd_check_part(const struct options *options, const struct loader_info *loader);
 
 struct output {
 	FILE *file;
 	const char *path; /* NULL: stdout */
-	bool made;        /* the file is new, so it is removed if it cannot be completed */
-	char part[4096];  /* path of the file while it is written; "": that is `path` */
+	bool made;        /* the file did not exist, so an unfinished one is removed */
+	char part[4096];  /* path of the file until it is complete; "": `path` itself */
 };
 
-/* Opens the output of -o. Replaces a file only with --force, and never the run itself. */
+/* Opens the output of -o. Only --force replaces a file, and nothing replaces the run itself. */
 int cmd_open_output(const struct options *options, struct output *ret);
 
-/* Closes the output. Returns `status`, or CMD_ERROR if not all was written. */
+/* Closes the output. Returns `status`; CMD_ERROR if something could not be written. */
 int cmd_close_output(struct output *output, int status);
 
 struct page cmd_page(const struct options *options, const struct output *output);
 
-/* Opens the output, calls `put`, which returns 0 or -errno, and closes the output. */
+/* Opens the output, calls `put` (which returns 0 or -errno), and closes the output. */
 int cmd_show(const struct options *options,
 	     int (*put)(const struct options *options, const void *what, const struct page *page),
 	     const void *what, int status);

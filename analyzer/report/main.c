@@ -41,7 +41,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* Returns when a run was last written: newest records of a live run are in its -wal. */
+/* Returns when a run was last written. A live run's newest records are in its -wal. */
 static struct timespec when_written(const char *path)
 {
 	struct timespec newest = {0};
@@ -58,7 +58,7 @@ static struct timespec when_written(const char *path)
 	return newest;
 }
 
-/* Returns true if the file is the database of a run, even an empty one. */
+/* Returns true if the file is a run's database. It may be empty. */
 static bool is_run(const char *path)
 {
 	struct db *db;
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 	char *newest = NULL;
 	int status = 0;
 
-	setlocale(LC_CTYPE, ""); /* only LC_CTYPE: numbers must stay as in the locale "C" */
+	setlocale(LC_CTYPE, ""); /* only LC_CTYPE: numbers stay as in the locale "C" */
 	if (options_parse(&options, argc, argv) < 0)
 		return cmd_fail("%s", options.line.problem);
 	if (options.line.help || options.line.version)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.h - lists the files of a folder whose names end in a suffix; leaves out hidden ones. */
+/* names.h - lists a folder's files whose names end in a suffix, without hidden ones. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ struct names {
 	size_t count;
 };
 
-/* Says if a name (or path) ends in `suffix`, and has more before it. */
+/* Returns true if a name or path ends in `suffix`, and does not consist of it. */
 bool names_ends(const char *name, const char *suffix);
 
 /* Lists paths, sorted by name. Returns 0 or -errno; call names_done() in both cases. */

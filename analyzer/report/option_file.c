@@ -10,7 +10,7 @@ struct expansion {
 	struct line *line;
 	char *list[OPTION_FILE_MOST + 1];
 	int count;
-	char text[MOST_BYTES]; /* the text of all files, into which `list` points */
+	char text[MOST_BYTES]; /* text of all option files; `list` points into it */
 	size_t length;
 };
 
@@ -22,7 +22,7 @@ static int add(struct expansion *all, char *argument)
 	return 0;
 }
 
-/* Removes blanks at both ends, then a pair of quotes. */
+/* Removes blanks from both ends, then a pair of quotes. */
 static char *trim(char *text)
 {
 	size_t length;
@@ -39,7 +39,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* Adds the option and argument of a line such as "--limit 'stall.ratio <= 10%'   # why". */
+/* Adds option and argument of a line like "--limit 'stall.ratio <= 10%' # why". */
 static int add_row(struct expansion *all, char *row, const char *path, int number)
 {
 	char *option, *comment = row;
@@ -100,11 +100,11 @@ static bool is_word(const struct line *line, const char *argument)
 	return false;
 }
 
-/* The result has, in this order: the verb, options of files, other options, "--", the words. */
+/* Returns in this order: the verb, the files' options, other options, "--", the words. */
 int option_file_expand(struct line *line, int argc, char **argv, const char *verb, char ***ret,
 		       const char **ret_file)
 {
-	static struct expansion all; /* static, since its texts are used until the program ends */
+	static struct expansion all; /* static: its texts are used until the program ends */
 	int at = 1, r = 0;
 
 	all = (struct expansion){.line = line};

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * option_file.h - reads options from a file: `@FILE` on the command line. Each line has one option
- * and its argument, which may be quoted. # begins a comment at the start of a line or after a
- * space.
+ * option_file.h - reads options from a file, which the command line names as `@FILE`. Each line has
+ * one option and its argument, which may be quoted. A # begins a comment at the start of a line or
+ * after a space.
  */
 #pragma once
 
 #include "line/line.h"
 
-#define OPTION_FILE_MOST 1024 /* most arguments, including those in the files */
+#define OPTION_FILE_MOST 1024 /* most arguments, with those from files */
 
 /*
- * Replaces each word @FILE of the command line `argv`, parsed into `line`, by the options in the
- * file. In *ret they come before the options of the command line. *ret_file is the last FILE.
- * Without @FILE it is NULL, and *ret is unchanged. Returns the number of arguments, or -EINVAL with
+ * Replaces each @FILE of the command line `argv`, which was parsed into `line`, by the options in
+ * the file. In *ret these come before the command line's own. *ret_file is the last FILE. Without
+ * @FILE it is NULL, and *ret is unchanged. Returns the number of arguments, or -EINVAL with
  * `line->problem` set.
  */
 int option_file_expand(struct line *line, int argc, char **argv, const char *verb, char ***ret,

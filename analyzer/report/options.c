@@ -21,15 +21,15 @@
 #define MOST_WORKERS  1024
 #define MOST_PREFETCH 1024
 #define MOST_LOAD     100.0
-#define MOST_KEYS     200 /* room for the names of all keys */
+#define MOST_KEYS     200 /* room for the names of all keys, in bytes */
 
 enum kind { WHOLE, FLAG, FACTOR };
 
 static const struct key {
 	const char *name, *takes;
-	size_t offset; /* in struct whatif_wish, of an int32_t; for FACTOR, of a double */
+	size_t offset; /* offset in struct whatif_wish of an int32_t (FACTOR: of a double) */
 	enum kind kind;
-	long least, most; /* limits of a value of kind WHOLE */
+	long least, most; /* limits of the value, for kind WHOLE */
 } KEYS[] = {
 #define AT(member) offsetof(struct whatif_wish, member)
 	{"workers", "N", AT(workers), WHOLE, 0, MOST_WORKERS},
@@ -95,7 +95,7 @@ static bool take_value(const struct key *key, const char *value, size_t length,
 				   : take_factor(value, length, at);
 }
 
-/* Reads one KEY=VALUE of `length` characters into *ret. */
+/* Reads one KEY=VALUE, of `length` characters, into *ret. */
 static bool take(const char *text, size_t length, struct whatif_wish *ret, char *problem,
 		 size_t size)
 {
@@ -127,8 +127,8 @@ static bool take(const char *text, size_t length, struct whatif_wish *ret, char 
 }
 
 /*
- * Parses "workers=16,prefetch_factor=4,in_order=false,load=0.5", or a part of that. If the text is
- * wrong, returns false and writes the reason to `problem`.
+ * Parses a list like "workers=16,prefetch_factor=4,in_order=false,load=0.5". If the text is wrong,
+ * returns false and writes the reason to `problem`.
  */
 static bool wish_parse(const char *text, struct whatif_wish *ret, char *problem, size_t size)
 {
@@ -548,6 +548,6 @@ int options_parse(struct options *ret, int argc, char **argv)
 	ret->run = line->word_count ? line->words[0] : NULL;
 	if (ret->output && strcmp(ret->output, "-") == 0)
 		ret->output = NULL;
-	/* --explain, --help and --version take no run. */
+	/* With --explain, --help or --version, no run is named. */
 	return ret->explain || line->help || line->version ? 0 : check_words(ret);
 }

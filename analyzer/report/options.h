@@ -38,7 +38,7 @@ struct option_limit {
 struct options {
 	struct line line;
 	enum verb verb;
-	const char *run; /* the first word: a database, a folder, or a table to import */
+	const char *run; /* first word: a database, a folder, or a table to import */
 	char **runs;
 	int run_count;
 	const char *output;                  /* NULL or "-": standard output */
@@ -62,7 +62,7 @@ struct options {
 	int64_t first, last;         /* first and last batch of --batches; -1: no limit */
 	const char *max_stall_ratio, *min_effect, *format; /* NULL: not given */
 	enum gate_action on_inconclusive;
-	int on_few_baselines; /* an enum gate_action; -1: same as `on_inconclusive` */
+	int on_few_baselines; /* an enum gate_action; -1: that of `on_inconclusive` */
 	struct option_limit limits[OPTIONS_MOST_LIMITS];
 	size_t limit_count;
 	const char *option_file; /* path of the last @FILE; NULL: none */
@@ -75,5 +75,5 @@ struct options {
 
 extern const struct line_program options_program;
 
-/* Parses a command line; --help ends all checks. Returns 0, or -EINVAL with `line.problem` set. */
+/* Parses a command line. --help ends all checks. Returns 0, or -EINVAL with `line.problem` set. */
 int options_parse(struct options *ret, int argc, char **argv);

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Returns the name of query `i`, or NULL if there are fewer queries. */
+/* Returns the name of query `i`; NULL if there are not so many. */
 const char *queries_name(size_t i);
 
-/* Returns a query's SQL, which begins with "-- " and a question; NULL: there is no such query. */
+/* Returns a query's SQL, which begins with "-- " and a question; NULL: no query has this name. */
 const char *queries_text(const char *name);

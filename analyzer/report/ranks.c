@@ -16,7 +16,7 @@
 #include "store/database/redact.h"
 
 #define MOST_REMARKS 5
-#define MOST_OPEN    64 /* files stay open, as opening is slow on a network file system */
+#define MOST_OPEN    64 /* files that stay open: opening is slow on a network file system */
 #define MOST_DEPTH   4
 
 struct listing {
@@ -24,7 +24,7 @@ struct listing {
 	struct rank_files *files;
 	bool goes_on;
 	size_t skipped;
-	size_t root; /* length of the path of the folder that the user named */
+	size_t root; /* length of the path of the user's folder */
 };
 
 static bool is_folder(const char *path)
@@ -45,7 +45,7 @@ static void skip(struct listing *listing, const char *path, const char *why)
 		cmd_remark(listing->options, "skipping '%s': %s", path, why);
 }
 
-/* Reads a run's facts. If `stays_open`, the file stays open unless the run records. */
+/* Reads facts of a run. `stays_open`: keeps the file open, unless the run still records. */
 static int look(const char *path, bool stays_open, bool is_by_itself, struct rank_file *ret)
 {
 	char **from;
@@ -67,7 +67,7 @@ static int look(const char *path, bool stays_open, bool is_by_itself, struct ran
 		ret->start_ns = run.start_ns;
 		ret->attempt = run.attempt;
 		ret->world_size = run.world_size;
-		/* In tables of many jobs (`is_by_itself`) each run without a job id is a job. */
+		/* In tables of many jobs (`is_by_itself`), a run without a job id is one job. */
 		from = run.job_id || !is_by_itself ? &run.job_id : &run.id;
 		ret->job = *from;
 		*from = NULL;
@@ -87,7 +87,7 @@ static void file_done(struct rank_file *file)
 	free(file->job);
 }
 
-/* Adds a run, and owns `path`. `folder`: job of a run without id. `must`: failure is an error. */
+/* Adds a run, and owns `path`. `folder`: job of a run without id. `must`: it must be readable. */
 static int add(struct listing *listing, char *path, const char *folder, bool must)
 {
 	struct rank_files *files = listing->files;
@@ -114,7 +114,7 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 	return 0;
 }
 
-/* Returns 0 for files that are no runs: hidden ones, and those of SQLite beside a database. */
+/* Returns 0 for files that cannot be runs: hidden ones, and SQLite's files beside a database. */
 static int is_candidate(const struct dirent *entry)
 {
 	static const char *const beside[] = {"-journal", "-wal", "-shm"};
@@ -158,7 +158,7 @@ static int add_folder(struct listing *listing, const char *folder, int depth)
 	return status;
 }
 
-/* Compares jobs and attempts; all runs without a job id are one job. */
+/* Compares jobs, then attempts. All runs without a job id are one job. */
 static int compare_jobs(const struct rank_file *left, const struct rank_file *right)
 {
 	int order = strcmp(left->job ? left->job : "", right->job ? right->job : "");
@@ -236,7 +236,7 @@ static int choose_job(struct listing *listing)
 	return !job || kept ? 0 : cmd_fail("no run of job '%s' is there", job);
 }
 
-/* Keeps the latest run of each rank. Fails if the user named several runs, all of one rank. */
+/* Keeps each rank's latest run. Fails if the user named several runs, and all are of one rank. */
 static int drop_earlier(struct listing *listing, bool are_named)
 {
 	struct rank_files *files = listing->files;

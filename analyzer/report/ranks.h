@@ -6,45 +6,45 @@
 
 struct rank_file {
 	char *path;
-	struct db *db;               /* NULL: closed, since it is live or too many are open */
+	struct db *db;               /* NULL: closed, as it is live or too many are open */
 	char *job;                   /* NULL: unknown */
 	int64_t attempt, world_size; /* UNKNOWN: not recorded */
 	int64_t rank;
-	int64_t start_unix_ns, start_ns; /* the same moment on two clocks; UNKNOWN is possible */
+	int64_t start_unix_ns, start_ns; /* one moment by two clocks; may be UNKNOWN */
 	bool live;
-	int64_t missing_count; /* records that are not in the database */
+	int64_t missing_count; /* number of records that the database lacks */
 };
 
 struct rank_files {
-	struct rank_file *files; /* sorted by job, attempt and rank; one file for each rank */
+	struct rank_file *files; /* one file for each rank; sorted by job, attempt and rank */
 	size_t count;
 	bool failed;
 };
 
-/* Tells if --job ("ID", "ID (ATTEMPT)" or NULL) means the job, whose name `job` may be redacted. */
+/* Returns true if --job ("ID", "ID (ATTEMPT)" or NULL) means this job. `job` may be redacted. */
 bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt);
 
-/* Returns the largest world size that a run recorded; UNKNOWN: no run recorded one. */
+/* Returns the largest world size that a run recorded; UNKNOWN: none did. */
 int64_t ranks_world_size(const struct rank_files *files);
 
 size_t ranks_job_end(const struct rank_files *files, size_t begin);
 
 /*
- * Lists the runs that --job names, the latest of each rank. An unreadable file in a folder is
- * skipped with a remark. In tables of many jobs it also sets `failed`, as rows are missing. Returns
- * 0 or CMD_ERROR; call ranks_done() in both cases.
+ * Lists the runs that --job names: of each rank the latest. An unreadable file in a folder is
+ * skipped with a remark; for tables of many jobs, `failed` is set, since their rows are missing.
+ * Returns 0 or CMD_ERROR; call ranks_done() in both cases.
  */
 int ranks_list(const struct options *options, struct rank_files *ret);
 void ranks_done(struct rank_files *files);
 
 int ranks_check_output(const struct options *options, const struct rank_files *files);
 
-/* Returns the run of --rank; without --rank, the first run. NULL: none, which was printed. */
+/* Returns the run of --rank or, without --rank, the first one. NULL: none, as it has printed. */
 const struct rank_file *ranks_find(const struct options *options, const struct rank_files *files);
 
 /*
- * Finds the run at `path`: in a folder, the run of --rank, or the only one. Returns 0 or CMD_ERROR;
- * the caller frees *ret_path.
+ * Finds the run at `path`. In a folder, this is the run of --rank, or the only one. Returns 0 or
+ * CMD_ERROR; the caller frees *ret_path.
  */
 int ranks_pick(const struct options *options, const char *path, char **ret_path);
 

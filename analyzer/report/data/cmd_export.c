@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_export.c - `dlprof-report export RUN`: writes one public view, or all, as CSV. */
+/* cmd_export.c - `dlprof-report export RUN`: writes one public view, or all of them, as CSV. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_lake.c - `dlprof-report export --into FLEET.db RUN|FOLDER|PART...`: writes what fold finds as
- * rows of lake.def. `export --csv -o FOLDER` writes the same rows, or those of a FLEET.db, as CSV.
+ * cmd_lake.c - `dlprof-report export --into FLEET.db RUN|FOLDER|PART...`: writes jobs, summed up as
+ * by fold, as rows of lake.def. `export --csv -o FOLDER` writes them, or a FLEET.db's rows, as CSV.
  */
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +23,7 @@
 
 #define MOST_TEXTS 8
 #define NAME       64
-#define NO_BYTES   "\xef\xbf\xbd" /* U+FFFD, which replaces invalid bytes */
+#define NO_BYTES   "\xef\xbf\xbd" /* U+FFFD, in place of invalid bytes */
 
 struct texts {
 	char *list[MOST_TEXTS];
@@ -31,7 +31,7 @@ struct texts {
 	bool failed;
 };
 
-/* Returns `text` as valid UTF-8, which readers of the tables need; `texts` owns a changed text. */
+/* Returns `text` as valid UTF-8, which the tables' readers need. `texts` owns changed texts. */
 static const char *clean(struct texts *texts, const char *text)
 {
 	const char *at = text;
@@ -159,7 +159,7 @@ static int put_rank(struct lake *lake, const struct part_rank *rank, const struc
 	return free_texts(&texts) < 0 ? -ENOMEM : r;
 }
 
-/* Writes the windows of the width with which the job was judged. */
+/* Writes the windows of that width by which the job was judged. */
 static int put_steps(struct lake *lake, const struct part *part, const struct ranks *ranks,
 		     const struct lake_rank *key)
 {
@@ -260,7 +260,7 @@ static int put(const struct options *options, struct merger_job *job, void *cont
 	return status ? status : r < 0 ? fail(target->path, r) : 0;
 }
 
-/* Writes all jobs into a file; `is_for_new`: the file must have no job yet. */
+/* Writes all jobs into a file. `is_for_new`: the file must not have any job yet. */
 static int put_all(const struct options *options, const char *path, bool is_for_new)
 {
 	struct target target = {.path = path};
@@ -299,7 +299,7 @@ static int put_tables(const struct options *options, const char *path)
 	return status;
 }
 
-/* Writes CSV from a temporary database, as that has only the newest rows of each job. */
+/* Writes CSV from a temporary database, in which each job has only its newest rows. */
 static int put_csv(const struct options *options)
 {
 	char path[PATH_MAX];
@@ -317,7 +317,7 @@ static int put_csv(const struct options *options)
 		return cmd_fail("cannot write into '%s': %s", options->output, strerror(errno));
 	close(file);
 	status = put_all(options, path, false);
-	/* The jobs that can be read are written, even if others cannot be. */
+	/* Jobs that can be read are written, also if others cannot be. */
 	written = lake_is(path) ? put_tables(options, path) : CMD_DONE;
 	unlink(path);
 	return written ? written : status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_sql.c - `dlprof-report sql [NAME [FLEET.db]]`: prints the names of the shipped queries and of
- * their tables, or a query, or its result in a database of export --into.
+ * cmd_sql.c - `dlprof-report sql [NAME [FLEET.db]]`: prints the names of the queries and tables, or
+ * the query NAME, or its result in FLEET.db (see export --into).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -54,7 +54,7 @@ static int print_text(const struct options *options, const void *what, const str
 	return 0;
 }
 
-/* all texts of a result; the column names come first */
+/* all texts of a result, first the names of its columns */
 struct table {
 	const struct page *page;
 	struct jsonw json;
@@ -100,7 +100,7 @@ static int add_row(const struct export_cell *cells, size_t count, void *context)
 	return r;
 }
 
-/* Prints a table; if it is wider than the page, each cell has a line. */
+/* Prints a table. If it is wider than the page, each cell gets its own line. */
 static void put_table(const struct table *table)
 {
 	const struct page *page = table->page;
@@ -175,7 +175,7 @@ static int answer(const struct options *options, const char *sql, struct output 
 	};
 	int r;
 
-	/* In a file, a table may be wider than a terminal. */
+	/* If the output is a file, a table may be wider than a terminal. */
 	if (!isatty(fileno(output->file)))
 		page.width = PAGE_LINE;
 	if (options->json) {

@@ -11,7 +11,7 @@
 struct sheet {
 	FILE *file;
 	bool is_raw;
-	uint64_t times; /* bit i: column i has times in nanoseconds */
+	uint64_t times; /* bit i: column i has times in ns */
 	int64_t row_count;
 };
 

@@ -45,7 +45,7 @@ static const struct field {
 static const struct unit {
 	const char *name;
 	int64_t ns;
-	const char *step; /* the column that is meant if a name is this unit alone */
+	const char *step; /* the column that a name means if it is only this unit */
 } UNITS[] = {{"s", 1000000000, "step_s"}, {"ms", 1000000, "step_ms"}, {"us", 1000, "step_us"},
 	     {"ns", 1, "step_ns"}};
 
@@ -62,11 +62,11 @@ struct table {
 	struct column columns[MOST_COLUMNS];
 	size_t column_count;
 	char ignored[256];
-	/* The next members are numbers of the previous row, as they are in the file. */
+	/* The next members are numbers of the previous row, as the file has them. */
 	bool has_last;
 	int64_t epoch, batch;
 	int64_t rank;
-	int64_t first; /* the number that the epoch's first batch has in the file */
+	int64_t first; /* number in the file of the epoch's first batch */
 };
 
 __attribute__((format(printf, 4, 5))) static int complain(const struct table *table,
@@ -97,7 +97,7 @@ static int fill_line(struct table *table, struct table_problem *problem)
 	return ferror(table->file) ? -EIO : 0;
 }
 
-/* Reads the next line that is not skipped. Returns 1, 0 at the end, or an error. */
+/* Reads lines up to the next that is not skipped. Returns 1, 0 at the end, or an error. */
 static int read_line(struct table *table, struct table_problem *problem)
 {
 	for (;;) {
@@ -115,7 +115,7 @@ static int read_line(struct table *table, struct table_problem *problem)
 	}
 }
 
-/* Returns the first cell without blanks and quotes. *at becomes the rest of the line, or NULL. */
+/* Returns the first cell, without blanks and quotes. *at is set to the other cells, or to NULL. */
 static char *next_cell(char **at)
 {
 	char *begin = *at, *end = strchr(begin, ','), *next = end ? end + 1 : NULL;
@@ -233,7 +233,7 @@ const char *table_ignored(const struct table *table)
 	return table->ignored;
 }
 
-/* Returns false for "0x1", "inf" and "nan", too, which strtod() would take. */
+/* Returns false also for "0x1", "inf" and "nan", which strtod() would take. */
 static bool is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789.eE+-")];
@@ -338,11 +338,9 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 					(long long)read->rank, (long long)table->rank);
 		table->rank = read->rank;
 	}
-	/*
-	 * Batch numbers may go on from one epoch to the next: then the epoch's first row is its
-	 * first batch. If they start again, the first batch has number 0, or 1 if the first row has
-	 * 1, and other batches before the first row were lost.
-	 */
+	/* If batch numbers go on from one epoch to the next, the epoch's first row is its first
+	 * batch. If they start again, the first batch has number 1 if the first row has 1, else 0:
+	 * then batches before the first row were lost. */
 	if (new_epoch)
 		table->first = table->has_last && row->batch > table->batch ? row->batch
 			       : row->batch == 1                            ? 1

@@ -141,7 +141,7 @@ static bool is_same_job(const struct run_info *a, const struct run_info *b)
 	       a->attempt == b->attempt;
 }
 
-/* Returns true for the run of its job that waits least; of several, for the first. */
+/* Returns true for the run of a job that waits least; if several do, for the first of them. */
 static bool waits_least(const struct gate_runs *runs, const struct gate_run *run)
 {
 	for (const struct gate_run *other = runs->list; other < runs->list + runs->count; other++) {
@@ -167,7 +167,7 @@ static void count_ranks(struct gate_runs *runs)
 	}
 }
 
-/* Leaves out ranks without a loader, if the other ranks are as many as --ranks says. */
+/* Leaves out ranks without a loader, if there are --ranks other ranks. */
 static void leave_out_idle(struct gate *gate)
 {
 	for (size_t i = gate->runs.count; gate->options->ranks > 0 && i-- > 0;) {
@@ -182,7 +182,7 @@ static void leave_out_idle(struct gate *gate)
 	}
 }
 
-/* If a job lacks ranks, it cannot pass: the rank that waits least becomes unfit. */
+/* A job that lacks ranks cannot pass: its rank that waits least is marked as unfit. */
 static void look_for_ranks(struct gate *gate)
 {
 	struct gate_runs *runs = &gate->runs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.h - a call of the gate: its options, the runs that it reads, and its results. */
+/* gate.h - one call of the gate: its options, the runs that it reads, and its results. */
 #pragma once
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 struct gate {
 	const struct options *options;
-	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* + 2: limits by options of their own */
+	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* + 2: two limits have own options */
 	size_t item_count;
 	struct gate_runs runs, baselines;
 	struct gate_report report;
@@ -35,14 +35,14 @@ struct gate_wishes {
 	size_t count;
 };
 
-/* Reads --format; without it, the environment chooses (gate_forms.c). Returns 0 or CMD_ERROR. */
+/* Reads --format. Without it, the environment decides (gate_forms.c). Returns 0 or CMD_ERROR. */
 int gate_read_wishes(const struct options *options, struct gate_wishes *ret);
-/* Writes the gate in all forms that are wanted. Returns 0 or CMD_ERROR. */
+/* Writes the gate's results in all forms that are wanted. Returns 0 or CMD_ERROR. */
 int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes);
 
-/* Reads the limits; without any, takes the default (gate_limits.c). Returns 0 or CMD_ERROR. */
+/* Reads the limits. Without any, takes the default (gate_limits.c). Returns 0 or CMD_ERROR. */
 int gate_read_limits(struct gate *gate);
-/* Returns the limit on how much the stall ratio may rise above baselines; NULL: there is none. */
+/* Returns the limit on the stall ratio's rise above baselines; NULL: there is no such limit. */
 const struct gate_item *gate_find_increase(const struct gate *gate);
 
 /* Judges: fills gate->items and gate->report (gate_judge.c). Returns 0 or CMD_ERROR. */

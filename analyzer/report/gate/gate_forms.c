@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_forms.c - writes the gate in each form that is wanted, each to its own file. */
+/* gate_forms.c - writes the gate's results in each form that is wanted, each to its own file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static int add_wish(struct gate_wishes *wishes, const char *text, size_t length)
 	return 0;
 }
 
-/* Checks that standard output gets at most one form beside GitHub's commands. */
+/* Checks that at most one form goes to standard output, apart from GitHub's commands. */
 static int check_wishes(const struct gate_wishes *wishes)
 {
 	bool has_json = false;
@@ -130,7 +130,7 @@ static int write_form(const struct gate *gate, enum gate_form form, struct outpu
 	return 0;
 }
 
-/* Appends to a file of GitHub's, into which other steps write, too. */
+/* Appends to a file of GitHub's, to which other steps also write. */
 static void append(const struct gate *gate, const char *variable, bool is_summary)
 {
 	const char *path = getenv(variable);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_judge.c - judges each assertion for each run, rank by rank, and then the gate. */
+/* gate_judge.c - judges each limit for each run, rank by rank, and from this the gate. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static bool is_first_of_rank(const struct gate *gate, size_t run)
 	return true;
 }
 
-/* Returns a run of the rank of `first` that cannot be judged, or `first` if there is none. */
+/* Returns a run that cannot be judged, of the same rank as `first`; `first` if there is none. */
 static size_t unfit_run(const struct gate *gate, size_t first)
 {
 	for (size_t i = first; i < gate->runs.count; i++)
@@ -72,7 +72,7 @@ static size_t unfit_run(const struct gate *gate, size_t first)
 	return first;
 }
 
-/* Judges the rise above baselines, rank by rank; the worst result counts. */
+/* Judges the rise above baselines for each rank. The worst result counts. */
 static void judge_increase(const struct gate *gate, struct gate_item *item)
 {
 	struct ranked *ranked = malloc(sizeof(*ranked));

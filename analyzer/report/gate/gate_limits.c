@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_limits.c - reads the limits from the gate's options; without any, takes the default. */
+/* gate_limits.c - reads the limits from the gate's options. Without any, takes the default. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,13 +19,13 @@ static const struct suffix {
 	{GATE_COUNT, "", 1},
 };
 
-/* Reads a number with a suffix of `unit`; a time becomes nanoseconds. */
+/* Reads a number with a suffix of `unit`. Times are converted to nanoseconds. */
 static bool read_value(const char *text, enum gate_unit unit, double *ret)
 {
 	const struct suffix *suffix;
 	char *end;
 
-	/* Refuses signs, "inf" and hexadecimal numbers, which strtod() would take. */
+	/* Refuses signs, "inf" and hexadecimal numbers, which strtod() accepts. */
 	if (!isdigit((unsigned char)*text) || text[strspn(text, "0123456789.")] == 'x')
 		return false;
 	*ret = strtod(text, &end);

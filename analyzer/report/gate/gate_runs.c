@@ -17,7 +17,7 @@
 #include "store/database/copy.h"
 #include "store/database/redact.h"
 
-#define MOST_NAMES 1000 /* most names that are tried for runs that began in the same second */
+#define MOST_NAMES 1000 /* names to try for runs that began in the same second */
 
 static struct gate_run *add(struct gate_runs *runs, const char *path)
 {
@@ -34,7 +34,7 @@ static struct gate_run *add(struct gate_runs *runs, const char *path)
 	return run;
 }
 
-/* Sets the text that points into the run itself, after realloc() has moved the run. */
+/* After realloc() has moved the run, sets the text that points into it again. */
 static void settle(struct gate_run *run)
 {
 	if (run->fingerprint.text[FINGERPRINT_LOADER])
@@ -52,7 +52,7 @@ static void take(struct report *report, struct gate_run *ret)
 	if (report->finding.is_doubtful &&
 	    (ret->sample.unfit == GATE_FIT || ret->sample.unfit == GATE_FEW))
 		ret->sample.unfit = GATE_DOUBT;
-	/* Inside CUDA graphs neither idle time nor collectives are observed, so none are given. */
+	/* In CUDA graphs, neither idle time nor collectives are observed, so both stay unknown. */
 	if (report->finding.by_gpu && !report->gpu.is_upper_bound) {
 		ret->sample.value[GATE_GPU_IDLE] = report->gpu_use.idle_share;
 		ret->sample.value[GATE_COLLECTIVES_ALONE] = report->gpu_use.alone_share;
@@ -209,7 +209,7 @@ bool gate_runs_are_one(const struct gate_run *a, const struct gate_run *b)
 		return false;
 	if (a->info.id && b->info.id)
 		return strcmp(a->info.id, b->info.id) == 0;
-	/* Imported runs have no id, but no two different runs have exactly equal times. */
+	/* Imported runs have no id. But only one run has exactly these times. */
 	return !a->info.id && !b->info.id && a->sample.wait_ns == b->sample.wait_ns &&
 	       a->sample.compute_ns == b->sample.compute_ns;
 }
@@ -247,7 +247,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	for (size_t i = 0; i < baselines->count; i++) {
 		struct gate_run *baseline = &baselines->list[i];
 
-		/* A baseline that counts twice would make baselines seem to vary less. */
+		/* If one run counted as two baselines, these would seem to vary less. */
 		for (size_t k = 0; k < i && !*baseline->refused; k++)
 			if (gate_runs_are_one(&baselines->list[k], baseline))
 				snprintf(baseline->refused, sizeof(baseline->refused),
@@ -256,7 +256,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	}
 }
 
-/* Makes a name that begins with the run's start, so that names sort by time. */
+/* Makes a name that starts with the time of the run's start: sorted names are in this order. */
 static void make_name(const struct gate_run *run, char *name, size_t size)
 {
 	const char *base = strrchr(run->path, '/');
@@ -297,7 +297,7 @@ int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, s
 		return -ENAMETOOLONG;
 	unlink(part);
 	r = copy_file(run->path, part);
-	/* link() fails if the name exists; rename() would replace that file. */
+	/* link() fails if the name exists, while rename() would replace that file. */
 	for (i = 2; r == 0 && link(part, path) < 0; i++) {
 		if (errno != EEXIST || i > MOST_NAMES)
 			r = -errno;

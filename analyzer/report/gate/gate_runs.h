@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_runs.h - reads and judges the runs of a gate: files, and folders of files. */
+/* gate_runs.h - reads and judges a gate's runs, which are files or folders of files. */
 #pragma once
 
 #include "render/gate/gate.h"
@@ -11,27 +11,27 @@ struct gate_runs {
 };
 
 /*
- * Reads and judges runs. `words` are files, or folders with *.db files. If `may_lack` (for
- * baselines), a missing run is listed as refused; else it is an error. Returns 0 or CMD_ERROR; call
+ * Reads and judges runs. `words` are files, or folders with *.db files. A run that is missing is an
+ * error or, with `may_lack` (for baselines), listed as refused. Returns 0 or CMD_ERROR; call
  * gate_runs_done() in both cases.
  */
 int gate_runs_read(const struct options *options, const char *const *words, size_t word_count,
 		   bool may_lack, struct gate_runs *ret);
 void gate_runs_done(struct gate_runs *runs);
 
-/* Sorts runs by their start; runs whose start is unknown come first. */
+/* Sorts runs by their start. Runs without a known start come first. */
 void gate_runs_sort(struct gate_runs *runs);
 
 void gate_runs_leave_out(struct gate_runs *runs, size_t i);
 
 void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines);
 
-/* Returns true if two files have the same run; names of files do not matter. */
+/* Returns true if two files are of one run, whatever their names. */
 bool gate_runs_are_one(const struct gate_run *a, const struct gate_run *b);
 
-/* Writes why two runs cannot be compared; "" if they can. */
+/* Writes why two runs cannot be compared; "" if they can be. */
 void gate_runs_difference(const struct gate_run *one, const struct gate_run *other, char *text,
 			  size_t size);
 
-/* Copies a run into a folder; `path`: the copy. -EBUSY: the run's journal is not written back. */
+/* Copies a run into a folder as `path`. -EBUSY: the run's journal is not yet written back. */
 int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, size_t size);

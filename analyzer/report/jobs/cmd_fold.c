@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_fold.c - `dlprof-report fold FOLDER|PART... [-o N.part]`: sums up a job's ranks in partials,
- * for jobs of more ranks than one machine can read.
+ * cmd_fold.c - `dlprof-report fold FOLDER|PART... [-o N.part]`: sums up ranks of a job in a
+ * partial, for jobs with more ranks than one machine can read.
  */
 #include <errno.h>
 #include <limits.h>
@@ -57,7 +57,7 @@ static int show(const struct options *options, struct jobs *jobs)
 {
 	char command[PATH_MAX + 10];
 
-	/* Ends the list of jobs by "More: dlprof-report --job ID fold FOLDER". */
+	/* The list of jobs then ends in "More: dlprof-report --job ID fold FOLDER". */
 	snprintf(command, sizeof(command), "fold %s", jobs->path);
 	if (!options->json && jobs->count > 1)
 		jobs->path = command;

@@ -18,7 +18,7 @@
 #include "store/run/gpu.h"
 #include "store/run/query.h"
 
-/* Takes the name of a rank's GPU, with its place in the machine unless --redact is given. */
+/* Takes the name of the rank's GPU. Without --redact, this includes its place in the machine. */
 static void take_gpu(const struct options *options, struct run_info *run, struct rank_row *row)
 {
 	char **from = run->gpu_place && !options->redact ? &run->gpu_place : &run->gpu;
@@ -27,7 +27,7 @@ static void take_gpu(const struct options *options, struct run_info *run, struct
 	*from = NULL;
 }
 
-/* Judges a rank like a report on this rank alone. */
+/* Judges a rank as a report on this rank alone would. */
 static int judge(const struct options *options, struct db *db, const struct rank_file *file,
 		 int64_t *ret_loader_id, struct batch_series *series, struct rank_row *row)
 {

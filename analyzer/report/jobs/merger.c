@@ -57,7 +57,7 @@ static int list_members(struct merger *merger)
 	return 0;
 }
 
-/* Adds a source's windows, which are in memory during this call only. */
+/* Adds the windows of a source. They are in memory only during this call. */
 static int add_source(struct merger *merger, size_t i)
 {
 	struct source *source = &merger->sources[i];
@@ -115,7 +115,7 @@ static int merge(struct merger *merger)
 	whole->ranks = calloc(merger->member_count, sizeof(*whole->ranks));
 	whole->job.members = calloc(merger->member_count, sizeof(*whole->job.members));
 	r = whole->ranks && whole->job.members ? take_members(merger) : -ENOMEM;
-	/* Some facts about the job are from the source of the first rank, so it comes first. */
+	/* Some facts about the job are from its first source, so the first rank's is first. */
 	if (r == 0)
 		r = merge_frame(&whole->job, &merger->sources[merger->members[0].source].part.job);
 	for (size_t i = 0; r == 0 && i < merger->count; i++)

@@ -63,7 +63,7 @@ static int hide(struct part *part, enum redact_kind kind, uint32_t *at)
 	return word == text ? 0 : part_add_text(part, word, at);
 }
 
-/* Redacts a partial's names, as rows_text() redacts the names in a run. */
+/* Redacts names of a partial, as rows_text() redacts names of a run. */
 static int hide_names(struct part *part)
 {
 	static const enum redact_kind kinds[PART_WORDS] = {
@@ -91,7 +91,7 @@ static int read_part(const char *path, struct part *ret)
 	return r == 0 && redact_is_on() ? hide_names(ret) : r;
 }
 
-/* Adds a partial to the sources; only its path, job and attempt stay in memory. */
+/* Adds a partial to the sources. Only its path, job and attempt stay in memory. */
 static int add_part(const struct options *options, struct sources *sources, const char *path)
 {
 	struct source *source;
@@ -99,7 +99,7 @@ static int add_part(const struct options *options, struct sources *sources, cons
 	const char *job;
 	int r = read_part(path, &part);
 
-	/* A damaged partial does not stop the export of other jobs. */
+	/* If a partial is damaged, other jobs are still exported. */
 	if (r < 0) {
 		part_done(&part);
 		sources->files.failed = true;
@@ -155,7 +155,7 @@ int sources_add_words(struct part *part, const char *const words[PART_WORDS])
 	return r;
 }
 
-/* Finds the same cause as a report on that rank. */
+/* Finds the cause that a report on this rank alone would find. */
 static int find_cause(const struct rank_look *look, const struct load_totals *totals,
 		      struct diagnosis *ret)
 {
@@ -167,7 +167,7 @@ static int find_cause(const struct rank_look *look, const struct load_totals *to
 	struct load_facts facts;
 	int r;
 
-	/* If the rank does not starve, only its waits decide the cause. */
+	/* Only the waits decide the cause of a rank that does not starve. */
 	if (!look->row->finding.starved)
 		return cause_find(look->series, &look->row->finding,
 				  &(struct cause_input){.is_bare = true}, ret);
@@ -222,7 +222,7 @@ static int take_loads(const struct rank_look *look, struct part_rank *rank)
 	return r;
 }
 
-/* Takes a rank. Ranks come in order; facts about the job are taken from the first rank. */
+/* Takes a rank. Facts about the job are taken from the first one; ranks come in order. */
 static int take_rank(const struct rank_look *look, void *context)
 {
 	const struct rank_row *row = look->row;

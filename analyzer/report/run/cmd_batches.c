@@ -48,7 +48,7 @@ static int add_row(const struct batch_record *batch, void *context)
 	return ferror(stream->output->file) ? -EPIPE : 0;
 }
 
-/* Computes theta from all batches of the loader, even if only some are shown. */
+/* Computes theta from all of the loader's batches, also if only some are shown. */
 static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
 {
 	const struct batch_filter all = batch_filter_all(loader_id);
@@ -106,7 +106,7 @@ static int show(const struct options *options, struct db *db, int64_t start_ns,
 		if (options->loader < 0 || options->loader == loaders[i].loader_id)
 			r = add_loader(options, db, loaders[i].loader_id, &stream);
 	batches_end(&stream.batches);
-	/* A failed write is reported when the output is closed. */
+	/* If the output failed, cmd_close_output() reports it. */
 	if (r < 0 && !ferror(output.file))
 		status = cmd_fail_read(options, r);
 	else if (!stream.row_count)

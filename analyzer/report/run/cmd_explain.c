@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_explain.c - `dlprof-report --explain ID`: shows the page of a cause, advice or metric. */
+/* cmd_explain.c - `dlprof-report --explain ID`: shows the page about a cause, advice or metric. */
 #include <string.h>
 
 #include "line/near.h"

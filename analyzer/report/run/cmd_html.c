@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_html.c - `dlprof-report html RUN -o REPORT.html`: judges the run, and writes its page. */
+/* cmd_html.c - `dlprof-report html RUN -o REPORT.html`: judges a run, and writes its page. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ static int add_row(const struct batch_record *batch, void *context)
 	return 0;
 }
 
-/* Reads the batches of a window. Like --batches, its `begin` counts from the first judged batch. */
+/* Reads the batches of a window. Like --batches, it begins to count at the first judged batch. */
 static int read_window(struct db *db, const struct batch_filter *judged, struct html_window *window)
 {
 	struct batch_filter filter = *judged;

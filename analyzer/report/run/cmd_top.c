@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_top.c - `dlprof-report top RUN`: shows a live run's screen until q is typed. The database is
- * open only while it is read: the drain makes one plain file of it at the end.
+ * open only during a read, since the drain must be able to make one plain file of it at the end.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 #include "report/run/judge.h"
 
-#define REST  10 /* pauses are this many times as long as drawing: the training needs the CPU */
+#define REST  10 /* a pause is 10 times as long as drawing took: the training needs the CPU */
 #define ENTER "\033[?1049h\033[?25l"
 #define LEAVE "\033[?25h\033[?1049l"
 #define CLEAR "\033[H\033[J"
@@ -32,7 +32,7 @@ static void enter(struct screen *screen)
 {
 	struct termios keys;
 
-	/* In the background, changing the terminal's modes would stop this program. */
+	/* A program in the background would be stopped if it changed the terminal's modes. */
 	screen->has_keys = tcgetpgrp(STDIN_FILENO) == getpgrp() &&
 			   tcgetattr(STDIN_FILENO, &screen->before) == 0;
 	keys = screen->before;
@@ -52,7 +52,7 @@ static void leave(struct screen *screen)
 		tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
 }
 
-/* Takes over the terminal. Returns false if nothing can be drawn on `out`. */
+/* Takes over the terminal. Returns false if `out` is nothing that can be drawn on. */
 static bool take(FILE *out, struct screen *ret)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
@@ -105,7 +105,7 @@ static bool quits(struct screen *screen, int interval_ms)
 		return false;
 	if (looks[0].revents)
 		return quits_by_signal(screen);
-	/* Without a key, standard input has ended, so no more keys are read. */
+	/* If there is no key, standard input has ended, and is not read again. */
 	screen->has_keys = read(STDIN_FILENO, &key, 1) == 1;
 	return key == 'q' || key == 'Q';
 }
@@ -150,7 +150,7 @@ int cmd_top(const struct options *options)
 		}
 		give_back(&screen, 0);
 	}
-	/* If the run ended, or after an error, the last screen stays on the terminal. */
+	/* If the run has ended, or after an error, the last screen is printed and stays. */
 	if (!has_quit)
 		status = draw(&quiet, &output, &live);
 	return cmd_close_output(&output, status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_trace.c - `dlprof-report trace RUN... -o trace.json`: writes (parts of) runs for Perfetto. */
+/* cmd_trace.c - `dlprof-report trace RUN... -o trace.json`: writes runs, or parts, for Perfetto. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int add_event(const struct timeline_event *event, void *context)
 	struct stream *stream = context;
 
 	trace_event(&stream->trace, event);
-	/* The limit of reading counts the CPU time of writing, too, so it begins anew. */
+	/* Writing counts in the limit of CPU time for reading, so the limit begins anew. */
 	if (!(++stream->event_count % RENEW_COUNT))
 		db_limit_renew(stream->db);
 	return ferror(stream->output->file) ? -EPIPE : 0;
@@ -77,7 +77,7 @@ static bool has_wall_clock(const struct rank_file *file)
 	return file->start_unix_ns >= 0 && file->start_ns >= 0;
 }
 
-/* Returns the trace's time 0: the first rank's start or, without wall clocks, this rank's. */
+/* Returns time 0 of the trace: the first rank's start; without wall clocks, this rank's. */
 static int64_t find_base(const struct rank_files *files, const struct rank_file *file)
 {
 	int64_t first_ns = INT64_MAX, later_ns;

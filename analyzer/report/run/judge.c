@@ -114,7 +114,7 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	if (r == 0)
 		r = gpu_calls_read(db, &report->filter, &report->gpu_calls);
 	report->gpu_use = gpu_use_of(&report->gpu_sums);
-	/* While another program has its turn, the GPU seems to idle. */
+	/* While another program runs on the GPU, it only seems to idle. */
 	if (report->gpu.shared)
 		report->gpu_use.lack = GPU_LACK_NOTHING, report->gpu_use.lack_part_share = 0;
 	if (r == 0)
@@ -171,7 +171,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	report->facts = LOAD_FACTS_UNKNOWN;
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
-	/* Missing records count as lost ones, so that the rest alone gives no verdict. */
+	/* Missing records count as lost: the others alone then give no verdict. */
 	report->run.lost_count = clamp_add(report->run.lost_count, report->missing_count);
 	if (r == 0)
 		r = query_loaders(db, &report->loaders, &report->loader_count);
@@ -194,7 +194,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* Facts and lines explain starving, and advice. Facts also show what other programs do. */
+	/* Facts and lines explain starving, and support advice. Facts also show other programs. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && (explains || series_has_others(&report->series))) {
 		r = load_facts_read(db, &report->run, &report->inside.loads, &report->filter,
@@ -226,7 +226,7 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 	ret->text[FINGERPRINT_FRAMEWORKS] = run->frameworks;
 	ret->text[FINGERPRINT_CLOCK] = report->finding.by_gpu ? "gpu" : "host";
 	ret->text[FINGERPRINT_GPU] = run->gpu;
-	/* Old runs do not store DLPROF_SET, because it did not exist when they were recorded. */
+	/* An old run without this fact was recorded before DLPROF_SET existed. */
 	ret->text[FINGERPRINT_SET] = run->set ? run->set : "";
 	ret->text[FINGERPRINT_COMMAND] = run->command;
 	ret->text[FINGERPRINT_HOST] = run->host;
@@ -241,7 +241,7 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 	ret->number[FINGERPRINT_BATCH_SIZE] = loader->batch_size;
 	ret->number[FINGERPRINT_EPOCH_BATCHES] = fingerprint_epoch_batches(&report->series);
 	ret->number[FINGERPRINT_WORKERS] = loader->workers;
-	/* These settings have no effect without workers. */
+	/* Without workers, these settings have no effect. */
 	if (loader->workers != 0) {
 		ret->number[FINGERPRINT_PREFETCH_FACTOR] = loader->prefetch_factor;
 		ret->number[FINGERPRINT_IN_ORDER] = loader->in_order;
@@ -313,7 +313,7 @@ static int read_side(const struct options *options, const struct report *report,
 	int r = 0, status;
 
 	one.run = report->path;
-	one.quiet = true; /* remarks were printed when the run was judged */
+	one.quiet = true; /* judging the run has printed the remarks already */
 	status = cmd_open_run(&one, &db, &recovered);
 	if (status)
 		return status;

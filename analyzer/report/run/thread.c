@@ -10,28 +10,28 @@
 #include "analysis/statistics/clamp.h"
 #include "store/run/batch.h"
 
-#define SAME_COUNT 0.1 /* loaders of the same steps differ by at most this share in their batches */
+#define SAME_COUNT 0.1 /* numbers of batches differ by at most this share if loaders share steps */
 
 struct member {
-	size_t loader; /* index in the query's list */
+	size_t loader; /* index in the query's list of loaders */
 	int64_t life_ns;
 	struct batch_series series;
 	struct finding finding;
 };
 
-/* the loaders of a thread; the judged loader comes first */
+/* the loaders of one thread, the judged one first */
 struct thread {
 	size_t count;
 	struct member *list;
 };
 
-/* Returns false if the waits are unknown, such as in a table that has only steps. */
+/* Returns false if waits are unknown, such as in a table that has only steps. */
 static bool is_known(const struct finding *finding)
 {
 	return !isnan(finding->own.ratio);
 }
 
-/* Returns true if iterators were made, but no batch taken: another thread may take them. */
+/* Returns true if iterators were made, but no batches taken: perhaps by another thread. */
 static bool is_only_made(const struct batch_series *series)
 {
 	return !series->count && series->epoch_count;
@@ -42,7 +42,7 @@ static bool is_waited_for(const struct batch_series *series)
 	return is_only_made(series) || (series->count && series->wait_ns);
 }
 
-/* Returns true if two loaders have the same thread. All lives' main threads count as the same. */
+/* Returns true if one thread takes from both loaders. Main threads of all lives count as one. */
 static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
 {
 	return one->life_ns == other->life_ns
@@ -120,7 +120,7 @@ static int by_life(const void *a, const void *b)
 	return ((*one)->life_ns > (*other)->life_ns) - ((*one)->life_ns < (*other)->life_ns);
 }
 
-/* Makes the account of a thread. In each life, the time before the first batch is start-up. */
+/* Makes a thread's account over all lives. A life's time before its first batch is start-up. */
 static int account_of_lives(const struct thread *thread, const struct member **members,
 			    struct account *ret)
 {
@@ -145,7 +145,7 @@ static int account_of_lives(const struct thread *thread, const struct member **m
 			if (s->last_ns > span.end_ns)
 				span.end_ns = s->last_ns;
 		}
-		/* A life in which no step was observed adds nothing. */
+		/* If no step of a life was observed, the life adds nothing. */
 		if (span.end_ns < span.begin_ns)
 			continue;
 		for (i = begin; i < end; i++)
@@ -193,7 +193,7 @@ static void put_first(struct thread *thread)
 	}
 }
 
-/* Returns true if each step takes a batch of both loaders: each loop contains all steps. */
+/* Returns true if each step takes a batch of both loaders, so that each has all the steps. */
 static bool are_of_same_steps(const struct member *one, const struct member *other)
 {
 	const double steps_ns = one->finding.compute_all_ns + other->finding.compute_all_ns;
@@ -262,7 +262,7 @@ int thread_judge(struct db *db, const struct thread_query *query, size_t *judged
 	return r;
 }
 
-/* By the GPU's clock, steps contain waits. So only batches of the judged loader count. */
+/* By the GPU's clock, steps contain waits, so only the judged loader's batches count. */
 int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
 		 const struct finding *finding, struct step_parts *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* thread.h - judges a loader by the account of the thread that takes its batches. */
+/* thread.h - judges a loader by the account of the thread that takes from it. */
 #pragma once
 
 #include "analysis/account/stall.h"
@@ -10,19 +10,19 @@ struct thread_query {
 	struct batch_filter filter; /* its loader_id is ignored */
 	const struct loader_info *loaders;
 	size_t loader_count;
-	int64_t missing_count; /* records that are not in the database */
-	bool is_chosen;        /* the user chose the loader, so no other one is judged */
+	int64_t missing_count; /* number of records that the database lacks */
+	bool is_chosen;        /* the user chose the loader: no other is judged */
 };
 
 /*
- * Reads loader *judged into `series`, which the caller initialised, and judges it. For a whole run,
- * the account has all loaders of the thread. If another loader has over half of the thread's waits,
- * that one is judged, and *judged changes. The account has only one loader for a part of a run, for
- * an imported table, and if batches were lost. Returns 0 or -errno.
+ * Reads loader *judged into `series`, initialised by the caller, and judges it. For a whole run,
+ * the account has all loaders of the thread. If more than half of the thread's waits are another
+ * loader's, this one is judged, and *judged changes. For a part of a run, for an imported table, or
+ * if batches were lost, the account has one loader only. Returns 0 or -errno.
  */
 int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
 		 struct batch_series *series, struct finding *finding);
 
-/* Divides the steps in the finding's account into their parts. Returns 0 or -errno. */
+/* Divides the steps of the finding's account into parts. Returns 0 or -errno. */
 int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
 		 const struct finding *finding, struct step_parts *ret);

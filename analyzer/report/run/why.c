@@ -7,7 +7,7 @@
 
 #include "store/run/query.h"
 
-/* Finds if loads share a limit; only loads of workers can slow each other down. 0 or -errno. */
+/* Finds whether loads share a limit: only workers' loads slow each other. Returns 0 or -errno. */
 static int find_flight(struct db *db, const struct why_input *input, struct flight *ret)
 {
 	struct flight_load *loads;
@@ -62,7 +62,7 @@ int why_find(struct db *db, const struct why_input *input, struct diagnosis *ret
 		r = stages_read(db, input->filter->loader_id, false, stages);
 	if (r == 0)
 		r = find(db, input, stages, ret);
-	/* If a cache serves later epochs, the first epoch's stages do not explain their waits. */
+	/* If a cache serves later epochs, the first epoch's stages do not explain them. */
 	if (r == 0 && ret->stages.is_served) {
 		stages_done(stages);
 		r = stages_read(db, input->filter->loader_id, true, stages);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* why.h - finds why a loader waits, from everything in its database. */
+/* why.h - finds why a loader is waited for, from all that its database has. */
 #pragma once
 
 #include "analysis/cause/cause.h"
@@ -14,11 +14,11 @@ struct why_input {
 	const struct batch_series *series;
 	const struct finding *finding;
 	const struct load_totals *totals;
-	/* NULL: why_find() reads the loader's stages. It may drop those of the first epoch. */
+	/* NULL: why_find() reads the loader's stages, perhaps without the first epoch's. */
 	struct stages *stages;
 	const struct tally_list *samples;
-	struct cause_input known; /* the rest; what is named above is added by why_find() */
+	struct cause_input known; /* other input; why_find() adds what the members above name */
 };
 
-/* Finds the cause and, unless known.is_bare, predictions and advice. Returns 0 or -errno. */
+/* Finds the cause. Unless known.is_bare, also predictions and advice. Returns 0 or -errno. */
 int why_find(struct db *db, const struct why_input *input, struct diagnosis *ret);

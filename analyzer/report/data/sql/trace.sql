@@ -11,7 +11,7 @@
 -- timeline.c makes `delivered` and `part`, trace_part.sql fills `part`.
 -- ?1: 1 shows the whole run, 0 only what happened while the batches in `part` were made.
 WITH shown AS NOT MATERIALIZED (SELECT id, loader, at, delivered.*,
-		-- Without workers the sampler runs at the beginning of a wait, else at its end.
+		-- Without workers, the sampler runs at the start of a wait, else at the end.
 		worker_id IS NULL AND IFNULL(load_begin_ns >= begin_ns, 0) AS is_made_here,
 		IIF(sample_ns <= wait_ns, sample_ns, 0) AS sampled_ns,
 		begin_ns + wait_ns AS end_ns
@@ -36,7 +36,7 @@ UNION ALL SELECT id, place, 1, loader || 'training', at, 'within', begin_ns, sam
 UNION ALL SELECT id, place, 2, loader || 'training', at, 'within', received_ns - receive_ns,
 	receive_ns, '{"name":"receive"}'
 	FROM received
--- Fetching is scattered over the time of receiving, but is drawn as one slice at its end.
+-- Fetches are scattered over the time of receiving. They are drawn as one slice at its end.
 UNION ALL SELECT id, place, 3, loader || 'training', at, 'within', received_ns - fetch_ns, fetch_ns,
 	'{"name":"fetch"}'
 	FROM received WHERE fetch_ns BETWEEN 1 AND receive_ns
@@ -50,7 +50,7 @@ UNION ALL SELECT id, place, 6, loader || 'training', at, 'slice', end_ns + IFNUL
 	compute_ns,
 	json_object('name', 'compute', 'args', json_object('epoch', epoch + 0, 'batch', batch))
 	FROM shown
--- The parts of a step are sums: each is drawn as one slice, in the usual order of the parts.
+-- Each part of a step is a sum, drawn as one slice. The parts are drawn in their usual order.
 UNION ALL SELECT id, place, 6.1, loader || 'training', at, 'within', out_ns, before_ns,
 	'{"name":"before backward"}'
 	FROM split WHERE before_ns > 0
@@ -97,12 +97,12 @@ UNION ALL SELECT 3 << 40, begin_ns, 0, 'GPU not recorded', 1000000, 'slice', beg
 UNION ALL SELECT 4 << 40, ts_ns, tid, 'marks', 1000000, 'moment', ts_ns, NULL,
 	json_object('name', IFNULL(redact_mark(text), ''), 's', 'p')
 	FROM t_mark WHERE ns IS NULL
--- If several ranges begin together, the outermost, which is the longest, comes first.
+-- Of ranges that begin together, the longest, which is the outermost, comes first.
 UNION ALL SELECT 5 << 40, ts_ns, -ns, printf('ranges of thread %d (process %d)', tid, pid), 1000000,
 	'nested', ts_ns, ns,
 	json_object('name', IFNULL(NULLIF(redact_mark(text), ''), 'range'))
 	FROM t_mark WHERE ns NOT NULL
--- The mean number of a stage's calls that were under way, for each window of its sums.
+-- For each window of a stage's sums: the mean number of its calls at the same time.
 UNION ALL SELECT 6 << 40, begin_ns, stage_id, NULL, NULL, 'counter', begin_ns, NULL,
 	json_object('name', printf('loader %d: %s (stage %d)', loader_id, as_it_is(name), stage_id),
 		'args', json_object('value', 1.0 * busy_ns / window_ns))

@@ -1,7 +1,7 @@
--- Adds to `part` the batches of loader ?1 that the trace shows: ranges of tasks in an epoch, and the
--- time from the range's first load or wait to its last step. ?2, ?3: first and last epoch. ?4: most
--- batches to take; ?5: batches to skip before. ?6: number of longest waits to show (-1: all batches);
--- ?7, ?8: number of tasks to show before and after each of these.
+-- Adds to `part` those batches of loader ?1 that the trace shows, as ranges of tasks in an epoch, each
+-- with the time from its first load or wait to its last step. ?2, ?3: first and last epoch. ?4: most
+-- batches to take, after ?5 that are skipped. ?6: number of longest waits to show (-1: all batches);
+-- ?7, ?8: number of tasks to show before and after each longest wait.
 WITH chosen AS NOT MATERIALIZED (SELECT epoch, task, wait_ns
 	FROM delivered WHERE loader_id = ?1 AND epoch BETWEEN ?2 AND ?3
 	ORDER BY epoch, place LIMIT ?4 OFFSET ?5),
@@ -19,7 +19,7 @@ timed AS (SELECT ranges.*, MIN(MIN(begin_ns, IFNULL(load_begin_ns, begin_ns))) A
 	FROM ranges CROSS JOIN delivered
 	ON loader_id = ?1 AND delivered.epoch = ranges.epoch AND task BETWEEN first_task AND last_task
 	GROUP BY ranges.epoch, first_task)
--- The time of a range that has the first task of its epoch starts when the epoch's iterator was made.
+-- If a range has the first task of its epoch, its time starts when the epoch's iterator was made.
 INSERT INTO part SELECT NULL, ?1, printf('loader %d: ', ?1), 1000 * MIN(MAX(?1, 0), 1000), epoch,
 	first_task, last_task,
 	IIF(?6 < 0, MIN(from_ns) OVER (), IFNULL((SELECT MIN(begin_ns, from_ns) FROM t_epoch
