@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd.h - functions that several commands of dlprof share. */
+/* cmd.h - what several commands of dlprof share. */
 #pragma once
 
 #include "launch/options.h"
@@ -10,18 +10,18 @@ enum launch_exit {
 	LAUNCH_DONE = 0,
 	LAUNCH_FOUND = 1,
 	LAUNCH_ERROR = TERMINAL_ERROR,
-	LAUNCH_CANNOT_SAY = 3, /* tune: too few rounds to prove a gain */
-	LAUNCH_CANNOT_RUN = 126, /* this value and the next are those of shells and env(1) */
+	LAUNCH_CANNOT_SAY = 3, /* tune ran too few rounds to prove a gain */
+	LAUNCH_CANNOT_RUN = 126, /* as with shells and env(1), like the next value */
 	LAUNCH_NOT_FOUND = 127,
 };
 
-/* Run a verb of dlprof. They return an exit status, unless the process becomes another program. */
+/* Each runs a verb, and returns an exit status unless the process becomes another program. */
 int cmd_run(const struct launch_options *options);
 int cmd_doctor(const struct launch_options *options);
 int cmd_demo(const struct launch_options *options);
 int cmd_tune(const struct launch_options *options);
 
-/* Runs the simulated training, in a process that cmd_demo() starts. */
+/* Runs the simulated training in this process, which cmd_demo() started. */
 int cmd_demo_simulate(const char *pattern);
 #define DEMO_PROGRAM "dlprof-demo"
 
@@ -29,19 +29,19 @@ int cmd_demo_simulate(const char *pattern);
 
 #define launch_remark(options, ...) ((void)((options)->quiet || launch_fail(__VA_ARGS__)))
 
-/* Finds libdlprof.so. Returns 0, or LAUNCH_ERROR after printing why it was not found. */
+/* Finds libdlprof.so. Returns 0, or LAUNCH_ERROR after it printed why there is none. */
 int launch_find_library(const struct launch_options *options, struct preload *ret);
 
 /*
- * Finds the deepest folder of the path `pattern` that exists: the library makes those below it.
- * Returns -errno if no file can be made in it.
+ * Finds the deepest existing folder of the path `pattern`; libdlprof.so will make the folders below
+ * it. Returns -errno if no file can be made in the folder.
  */
 int launch_output_folder(const char *pattern, char *ret, size_t size);
 
 /* Prints why the command cannot be run. Returns LAUNCH_NOT_FOUND or LAUNCH_CANNOT_RUN. */
 int launch_fail_run(const struct launch_options *options, int error);
 
-/* names of the DLPROF_ variables that are settings, then NULL */
+/* names of those DLPROF_ variables that are settings, then NULL */
 extern const char *const launch_settings[];
 
 const char *launch_temporary(void);

@@ -46,7 +46,7 @@ static int set_options(const struct launch_options *options)
 	return 0;
 }
 
-/* Checks the output's folder now, because the library would report it much later. */
+/* Checks the output's folder before the command starts: libdlprof.so would report it much later. */
 static int check_output(const char *path)
 {
 	char folder[PATH_MAX];
@@ -81,7 +81,7 @@ static int print_command(char **command)
 	return launch_close(LAUNCH_DONE);
 }
 
-/* Signals to pass on to the command. The shell itself sends SIGTSTP and SIGCONT to the command. */
+/* Signals to pass on to the command. The shell itself sends SIGTSTP and SIGCONT to it. */
 static const int passed[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM, SIGUSR1,
 			     SIGUSR2, SIGALRM, SIGWINCH, SIGPIPE, SIGXCPU};
 
@@ -121,7 +121,7 @@ static void become(char **command, const struct before *before, pid_t parent, in
 /*
  * Returns true if the command has ended, or if that cannot be known. The command stays a zombie
  * until its run is stored: before Linux 6.15 the drain can read an exit status only from a zombie.
- * Other children are reaped: if the launcher is process 1 of a container, orphans become its own.
+ * Other children are reaped, because a launcher that is process 1 of a container inherits orphans.
  */
 static bool reap(pid_t pid)
 {
@@ -161,8 +161,8 @@ static void wait_for(pid_t pid)
 }
 
 /*
- * Runs the command and waits until it has ended. The command keeps the terminal and the process
- * group, and gets the launcher's signals. Returns its pid, for waitpid(), or -errno.
+ * Runs the command, and waits until it has ended. The command shares the launcher's terminal and
+ * process group, and gets its signals. Returns the command's pid, for waitpid(), or -errno.
  */
 static pid_t attend(char **command)
 {
@@ -174,7 +174,7 @@ static pid_t attend(char **command)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	block(&before.mask);
-	/* SIGCHLD may be ignored here. If it stayed ignored, there would be no exit status. */
+	/* If SIGCHLD stayed ignored, as it may be here, there would be no exit status. */
 	before.child = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (!pid)
@@ -197,7 +197,7 @@ static _Noreturn void end_as(int status)
 
 	if (!number)
 		exit(WEXITSTATUS(status));
-	/* The command's core file is enough, so the launcher leaves none. */
+	/* The launcher leaves no core file, since the command left one. */
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(number, SIG_DFL);
 	sigemptyset(&set);
@@ -207,7 +207,7 @@ static _Noreturn void end_as(int status)
 	exit(128 + number);
 }
 
-/* Returns false for all ranks but the first: if each has a launcher, only one prints a report. */
+/* Returns false for all ranks but the first. If each has a launcher, only one prints a report. */
 static bool is_first_rank(void)
 {
 	static const char *const names[] = {

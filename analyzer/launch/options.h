@@ -16,24 +16,24 @@ enum launch_verb {
 	LAUNCH_VERB_MAX
 };
 
-#define LAUNCH_LEAST_BATCHES 20 /* the least value of tune's --batches */
+#define LAUNCH_LEAST_BATCHES 20 /* least value of tune's --batches */
 
 struct launch_options {
 	struct line line;
 	enum launch_verb verb;
-	char **command; /* NULL ends it */
+	char **command; /* ends with NULL */
 	const char *library;
 	const char *output;
-	/* values for DLPROF_ variables; NULL: not given, so the variable stays as it is */
+	/* values of DLPROF_ variables; NULL: not given, so the variable is left alone */
 	const char *detail, *batch_fn, *cuda, *segment_dir, *log;
 	char set[1024];
 	bool has_set, set_is_too_long;
-	int64_t slow_us, stop_after; /* -1: not given, so the variable stays as it is */
+	int64_t slow_us, stop_after; /* -1: not given, so the variable is left alone */
 	int64_t seconds, batches, rounds, max_time; /* -1: not given */
 	bool always, dry_run, exec, quiet, json, ascii;
 };
 
 extern const struct line_program launch_program;
 
-/* Parses the command line. Returns 0, or -EINVAL with `line.problem` set. */
+/* Parses a command line. Returns 0, or -EINVAL with `line.problem` set. */
 int launch_options_parse(struct launch_options *ret, int argc, char **argv);

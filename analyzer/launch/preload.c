@@ -12,7 +12,7 @@
 #define INJECTION "CUDA_INJECTION64_PATH"
 #define LIBRARY   "libdlprof.so"
 
-/* Reads a file's first line. Returns its length, or 0 if there is none. */
+/* Reads the first line of a file. Returns its length; 0 if there is no line. */
 static int read_line(const char *path, char *ret, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -40,7 +40,7 @@ static int find_own(const char *name, const char *installed, struct trust_search
 	return find(self, name, installed, ret);
 }
 
-/* Finds the library; one that the user named is trusted without a check. */
+/* Finds the library. If the user named one, it is trusted without a check. */
 static int locate(const char *given, struct preload *ret)
 {
 	char path[PATH_MAX];
@@ -106,7 +106,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* Adds entries of `existing` except `library`: if `asan`, sanitizers' runtimes, else all others. */
+/* Adds entries of `existing` but not `library`: if `asan`, sanitizers' runtimes, else others. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {
@@ -123,8 +123,8 @@ static bool add_entries(const char *existing, bool asan, const char *library, ch
 }
 
 /*
- * Writes a value for LD_PRELOAD. AddressSanitizer's runtime comes first, else it ends the program:
- * `asan` is the runtime that the program needs, or "". -E2BIG: there is no room.
+ * Writes a value of LD_PRELOAD. AddressSanitizer ends the program if its runtime does not come
+ * first. `asan`: the runtime that the program needs, or "". -E2BIG: there is no room.
  */
 static int join_preloads(const char *existing, const char *library, const char *asan, char *ret,
 			 size_t size)
@@ -144,7 +144,7 @@ bool preload_injects(const struct preload *preload)
 {
 	const char *cuda = getenv("DLPROF_CUDA");
 
-	/* CUDA does not start if the injected library lacks this function. */
+	/* Without this function in the injected library, CUDA does not start. */
 	return (!cuda || strcmp(cuda, "off") != 0) &&
 	       target_exports(preload->library, "InitializeInjection");
 }
@@ -157,7 +157,7 @@ int preload_set(const struct preload *preload, const struct target *program)
 
 	if (r < 0)
 		return r;
-	/* The library begins a new run, even if a program that is recorded started dlprof. */
+	/* The library begins a new run, even if dlprof was started by a recorded program. */
 	unsetenv("DLPROF_RUN");
 	unsetenv("DLPROF_LIFE");
 	if (setenv("LD_PRELOAD", value, 1) < 0)

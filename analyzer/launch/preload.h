@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preload.h - finds libdlprof.so and the programs beside it; sets the variables that load it. */
+/* preload.h - finds libdlprof.so and the programs beside it, and sets variables that load it. */
 #pragma once
 
 #include <limits.h>
@@ -15,17 +15,17 @@ struct preload {
 };
 
 /*
- * Finds libdlprof.so, or checks `given` unless that is NULL. -EINVAL: the path has a blank or a
+ * Finds libdlprof.so, or checks `given` if that is not NULL. -EINVAL: the path has a blank or a
  * colon. -ENOEXEC: the file is no library. -EPERM: the file is not trusted.
  */
 int preload_find(const char *given, struct preload *ret);
 
-/* Sets LD_PRELOAD and, unless it is set, CUDA_INJECTION64_PATH. Returns 0 or -errno. */
+/* Sets LD_PRELOAD and, if it is not set, CUDA_INJECTION64_PATH. Returns 0 or -errno. */
 int preload_set(const struct preload *preload, const struct target *program);
 
 bool preload_injects(const struct preload *preload);
 
-/* Find the program ret->path. -EPERM: not trusted (see ret->trust); -EACCES: not executable. */
+/* Find a program, ret->path. -EPERM: not trusted (see ret->trust); -EACCES: not executable. */
 int preload_find_drain(const struct preload *preload, struct trust_search *ret);
 int preload_find_report(struct trust_search *ret);
 

@@ -13,11 +13,11 @@
 #include "launch/cmd.h"
 
 #define RUNS_MAX  64
-#define STORED_MS 10000 /* the drain needs 100 ms, but more on slow disks */
+#define STORED_MS 10000 /* the drain needs 100 ms, on slow disks more */
 #define PAUSE_MS  10
 
 struct run {
-	char *folder; /* folder of segments, which the drain removes when the run is stored */
+	char *folder; /* folder of segments; the drain removes it when the run is stored */
 	char *database;
 };
 
@@ -116,11 +116,11 @@ static int report(const struct trust_search *program, const struct run *runs, in
 	for (int i = 0; i < count; i++)
 		if (access(runs[i].database, F_OK) == 0)
 			argv[argc++] = short_path(runs[i].database);
-	/* If a run has no database, the library's line at exit says where the run is. */
+	/* The line that the library prints at exit says where runs without a database are. */
 	return argc > 1 ? runs_show(program, argv, output) : 0;
 }
 
-/* Reports on all ranks of a job; if the runs are no job, on the last one. */
+/* Reports on all ranks of a job. If the runs are not one job, reports on the last run. */
 static void report_all(const struct trust_search *program, const struct run *runs, int count)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -13,19 +13,19 @@ struct runs {
 	char list[PATH_MAX];
 };
 
-/* Makes the file. Returns 0 or -errno; then only what the library prints at exit names a run. */
+/* Makes that file. Returns 0; -errno: runs are only named by what the library prints at exit. */
 int runs_begin(struct runs *runs);
 
-/* Waits until all runs are stored, and prints their report, if anything was recorded. */
+/* Waits until all runs are stored. If something was recorded, prints the report. */
 void runs_report(struct runs *runs);
 
-/* Runs dlprof-report with all output on descriptor `output`. Returns its exit status, or -errno. */
+/* Runs dlprof-report with its output on descriptor `output`. Returns its exit status or -errno. */
 int runs_show(const struct trust_search *program, char *const argv[], int output);
 
-/* Waits at most `most_ms` until a run is stored. Returns what is left of that time. */
+/* Waits until a run is stored, for at most `most_ms`. Returns what is left of this time. */
 int runs_wait_stored(const char *folder, int most_ms);
 
-/* Waits until all runs are stored, and calls `each` for each database. */
+/* Waits until all runs are stored, and calls `each` with each database. */
 void runs_take(struct runs *runs, void (*each)(const char *database, void *context), void *context);
 
 void runs_drop(struct runs *runs);

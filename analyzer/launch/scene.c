@@ -9,7 +9,7 @@
 
 #define VARIATION 0.1
 
-/* Returns a task's random number from 0 to 1, the same in every run. */
+/* Returns a random number from 0 to 1 for a task. It is the same in every run. */
 static double chance(const struct scene_task *task, uint64_t salt)
 {
 	uint64_t state = (uint64_t)task->epoch * 1000003 + (uint64_t)task->batch + (salt << 40);
@@ -17,7 +17,7 @@ static double chance(const struct scene_task *task, uint64_t salt)
 	return (double)(stats_random(&state) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-/* Defines how long a task's load or step takes. */
+/* Defines a function that returns how long a task's load or step takes. */
 #define MS_OF(name, ms)                                                                            \
 	static double name(const struct scene *scene, const struct scene_task *task)               \
 	{                                                                                          \
@@ -30,7 +30,7 @@ MS_OF(once, task->batch == 2 * scene->batches / 3 ? 1500 : scene->load_ms)
 MS_OF(first_epoch_slow, task->epoch == 0 ? 4 * scene->load_ms : scene->load_ms)
 MS_OF(checkpoint, task->batch % 25 == 24 ? 150 : scene->step_ms)
 
-/* Now and then the storage hangs for one load of each worker. */
+/* Now and then, the storage hangs during one load of each worker. */
 static double storage_hangs(const struct scene *scene, const struct scene_task *task)
 {
 	const struct scene_task round = {task->epoch, task->batch / (4 * scene->workers), 0};

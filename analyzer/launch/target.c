@@ -13,8 +13,8 @@
 #include "drain/modules/elf.h"
 
 #define MOST_SCRIPTS 5
-#define OLDEST_MINOR 8   /* Python 3.8 is the first with audit hooks */
-#define FIRST_LINE   256 /* number of bytes that the kernel reads of a script */
+#define OLDEST_MINOR 8   /* audit hooks came with Python 3.8 */
+#define FIRST_LINE   256 /* bytes of a script that the kernel reads */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static int open_file(const char *path, struct elf *ret)
@@ -38,7 +38,7 @@ static void take_needed(void *context, const char *name)
 		snprintf(target->libpython, sizeof(target->libpython), "%s", name);
 }
 
-/* Reads a program; only its header if the ELF class is another one, which rules out a preload. */
+/* Reads a program; if its ELF class rules out a preload, only its header. */
 static void read_elf(const struct elf *elf, struct target *ret)
 {
 	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));
@@ -58,7 +58,7 @@ static void read_elf(const struct elf *elf, struct target *ret)
 	elf_each_needed(elf, take_needed, ret);
 }
 
-/* Returns true if ld.so ignores LD_PRELOAD for this program. */
+/* Returns true if ld.so ignores LD_PRELOAD when it loads this program. */
 static bool is_secure(const char *path)
 {
 	struct stat status;
@@ -96,7 +96,7 @@ static int check_program(const char *path)
 	return S_ISREG(status.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
 }
 
-/* Finds a program as execvp() does. */
+/* Finds a program in PATH, as execvp() does. */
 static int find_program(const char *name, char *ret, size_t size)
 {
 	const char *path = getenv("PATH");
@@ -124,7 +124,7 @@ static int find_program(const char *name, char *ret, size_t size)
 	}
 }
 
-/* Finds a script's interpreter, or the program that `env` starts. Without "#!", that is /bin/sh. */
+/* Finds the interpreter of a script, or the program that `env` starts; without "#!", /bin/sh. */
 static void read_first_line(const struct elf *elf, char *ret, size_t size)
 {
 	char line[FIRST_LINE + 1], *state, *word;
@@ -165,7 +165,7 @@ int target_find(const char *name, struct target *ret)
 			return r;
 		}
 		r = open_file(path, &elf);
-		/* A file that can be executed but not read counts as a program. */
+		/* A file that can be executed, but not read, counts as a program. */
 		if (r < 0 || elf_is(&elf)) {
 			if (r == 0)
 				elf_close(&elf);

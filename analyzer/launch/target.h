@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target.h - finds the program that a command finally executes, and whether it can be preloaded. */
+/* target.h - finds the program that a command executes in the end: can it be preloaded? */
 #pragma once
 
 #include <limits.h>
@@ -19,22 +19,22 @@ enum target_problem {
 
 struct target {
 	char path[PATH_MAX];
-	char script[PATH_MAX]; /* the script that the program runs; "": none */
-	char loader[256];      /* the dynamic loader; "": statically linked */
-	char asan[64];         /* AddressSanitizer's runtime, if the program needs it, or "" */
+	char script[PATH_MAX]; /* script that the program runs; "": none */
+	char loader[256];      /* dynamic loader; "": the program is static */
+	char asan[64];         /* runtime of AddressSanitizer that the program needs; "": none */
 	uint8_t elf_class;     /* 0: the file is not ELF */
 	uint16_t machine;
 	bool is_secure;
-	char libpython[64]; /* Python's library, if the program needs it, or "" */
+	char libpython[64]; /* Python's library that the program needs; "": none */
 };
 
 /*
- * Finds the program that executes `name`: if that is a script, its interpreter. Returns 0, -ENOENT,
- * -EACCES (not executable), -ELOOP, or an error of reading.
+ * Finds the program that executes `name`; for a script, this is its interpreter. Returns 0,
+ * -ENOENT, -EACCES (not executable), -ELOOP, or an error of reading.
  */
 int target_find(const char *name, struct target *ret);
 
-/* Reads what a program needs; a script counts as a file that is not ELF. */
+/* Reads what a program needs. A script counts as a file that is not ELF. */
 int target_read(const char *path, struct target *ret);
 
 enum target_problem target_problem(const struct target *program, const struct target *library);
@@ -43,7 +43,7 @@ extern const struct target_words {
 	const char *text, *fix;
 } target_words[TARGET_PROBLEM_MAX];
 
-/* Returns why loaders in the program are not followed, as words after its name, or NULL. */
+/* Returns why loaders in the program are not followed: words that follow its name, or NULL. */
 const char *target_unfollowed(const struct target *program);
 
 bool target_exports(const char *path, const char *symbol);

@@ -18,7 +18,7 @@ static void put_verbs(FILE *out, const struct line_program *program)
 		fprintf(out, " %s", program->verbs[i].name);
 }
 
-/* Writes the values of an option's argument; without values, the shell offers files. */
+/* Writes the values of an option's argument. If there are none, the shell offers files. */
 static void bash_option(FILE *out, const struct line_option *row)
 {
 	if (!row->argument)
@@ -85,7 +85,7 @@ void complete_zsh(FILE *out, const struct line_program *program)
 	fprintf(out, "_bash_complete -o bashdefault -o default -F _%s_words\n", program->name);
 }
 
-/* Begins a rule for a verb; verb 0: before a verb is typed. */
+/* Begins a rule for a verb; verb 0: for the time before a verb is typed. */
 static void fish_begin(FILE *out, const struct line_program *program, int verb)
 {
 	fprintf(out, "complete -c %s -n '%s__fish_seen_subcommand_from", program->name,
@@ -97,7 +97,7 @@ static void fish_begin(FILE *out, const struct line_program *program, int verb)
 	fputc('\'', out);
 }
 
-/* Writes the values of an argument that takes no others. */
+/* Writes the values of an argument that takes no other ones. */
 static void fish_list(FILE *out, const char *values, const char *(*names)(size_t i))
 {
 	if (!values && !names)

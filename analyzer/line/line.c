@@ -10,7 +10,7 @@
 
 #include "line/near.h"
 
-/* getopt_long() returns FIRST_ID + i for option number i of the table. */
+/* For row i of the table of options, getopt_long() returns FIRST_ID + i. */
 enum { ID_HELP = 256, ID_VERSION, FIRST_ID };
 
 struct parser {
@@ -19,7 +19,7 @@ struct parser {
 	struct line *ret;
 	struct option long_options[LINE_MOST_OPTIONS + 3];
 	char letters[2 * LINE_MOST_OPTIONS + 4];
-	bool given[LINE_MOST_OPTIONS]; /* options that were given, by row of the table */
+	bool given[LINE_MOST_OPTIONS]; /* by row of the table: the option was given */
 };
 
 int line_problem(struct line *line, const char *format, ...)
@@ -40,7 +40,7 @@ static void make_getopt(struct parser *parser, bool passes_on)
 
 	if (passes_on)
 		*letters++ = '+';
-	/* A leading colon makes getopt tell a missing argument from an unknown option. */
+	/* With a leading colon, getopt tells a missing argument from an unknown option. */
 	*letters++ = ':';
 	*letters++ = 'h';
 	*next++ = (struct option){"help", no_argument, NULL, ID_HELP};
@@ -73,7 +73,7 @@ static const struct line_option *find_option(const struct line_program *program,
 	return NULL;
 }
 
-/* Returns the place of a word in "auto|always|never", or -1. */
+/* Returns the place of a word in a list like "auto|always|never"; -1: it is not in the list. */
 static int find_value(const char *values, const char *word)
 {
 	size_t length = strlen(word);
@@ -127,7 +127,7 @@ const char *line_instead(const struct line_program *program, const char *word, s
 	return NULL;
 }
 
-/* Sets the problem for an option that getopt_long() did not know. */
+/* Sets the problem: getopt_long() does not know this option. */
 static int refuse_option(struct parser *parser, const char *given)
 {
 	const struct line_program *program = parser->program;
@@ -166,7 +166,7 @@ static int take_option(struct parser *parser, int id, const char *given)
 	return 0;
 }
 
-/* Parses options, and leaves argv[optind...]. If `passes_on`, stops at the first other word. */
+/* Parses options, up to argv[optind]. If `passes_on`, stops at the first word of another kind. */
 static int parse_options(struct parser *parser, int argc, char **argv, bool passes_on)
 {
 	const struct line_option *row;
@@ -174,7 +174,7 @@ static int parse_options(struct parser *parser, int argc, char **argv, bool pass
 
 	make_getopt(parser, passes_on);
 	opterr = 0;
-	optind = 0; /* makes getopt_long() start again */
+	optind = 0; /* so that getopt_long() starts again */
 	while ((id = getopt_long(argc, argv, parser->letters, parser->long_options, NULL)) != -1) {
 		if (id == ID_HELP || id == 'h') {
 			parser->ret->help = true;
@@ -261,7 +261,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 	bool ended;
 
 	*ret = (struct line){.verb = 0};
-	/* Parses what precedes the first word: later options may be for another command. */
+	/* Parses options before the first word: later ones may be another command's. */
 	r = parse_options(&parser, argc, argv, true);
 	if (r < 0)
 		return r;
@@ -273,7 +273,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 		at++;
 	}
 	if (verb >= 0 || !ended) {
-		/* getopt expects the program's name before the words. */
+		/* getopt takes the word before the first one for the program's name. */
 		r = parse_options(&parser, argc - at + 1, argv + at - 1,
 				  program->verbs[ret->verb].passes_on);
 		at += optind - 1;
@@ -282,7 +282,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 		return r;
 	ret->words = argv + at;
 	ret->word_count = argc - at;
-	/* If the first word is no verb, the caller says so, and options are not checked. */
+	/* If the first word is no verb, the caller says so. Options are not checked then. */
 	if (verb < 0 && ret->word_count && !program->verbs[0].most)
 		return 0;
 	return ret->help || ret->version ? 0 : check_options(&parser);
@@ -300,7 +300,7 @@ static void help_verbs(const struct line_program *program, FILE *out)
 	fputc('\n', out);
 }
 
-/* Prints a text in lines of at most 78 columns, indented by two. */
+/* Prints a text, indented by two, in lines of at most 78 columns. */
 static void help_text(const char *text, FILE *out)
 {
 	int column = 0;
@@ -349,7 +349,7 @@ void line_help(const struct line_program *program, int verb, FILE *out)
 		help_verbs(program, out);
 	else
 		help_verb(program, &program->verbs[verb], out);
-	/* The program's help has the options of all verbs, a verb's help only its own. */
+	/* The help of the program has all verbs' options, that of a verb only its own. */
 	for (size_t i = 0; i < program->option_count; i++) {
 		const struct line_option *row = &program->options[i];
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define DATE "2026-11-21" /* date of the last major change, for mandoc */
+#define DATE "2026-11-21" /* last major change, for mandoc */
 
-/* Writes a text for troff. The caller checks how lines begin. */
+/* Writes a text for troff. The caller looks after the begins of lines. */
 static void put(FILE *out, const char *text, size_t length)
 {
 	for (; length; length--, text++) {
@@ -23,7 +23,7 @@ static void put_all(FILE *out, const char *text)
 	put(out, text, strlen(text));
 }
 
-/* Writes lines such that none looks like a request of troff. */
+/* Writes lines so that none begins like a request of troff. */
 static void put_lines(FILE *out, const char *text, size_t length)
 {
 	while (length) {
@@ -115,7 +115,7 @@ static void put_synopsis(FILE *out, const struct line_program *program)
 	for (int i = 0; i < program->verb_count; i++) {
 		const struct line_verb *verb = &program->verbs[i];
 
-		/* A program without verb and arguments needs no line in the synopsis. */
+		/* The program without a verb needs no line if it takes no arguments. */
 		if (!*verb->name && !*verb->arguments)
 			continue;
 		if (i && (i > 1 || *program->verbs[0].arguments))

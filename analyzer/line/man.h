@@ -9,17 +9,17 @@ void man_section(FILE *out, const char *title);
 
 void man_subsection(FILE *out, const char *title, const char *text);
 
-/* Writes paragraphs, which empty lines separate. */
+/* Writes paragraphs. In `text`, empty lines are between them. */
 void man_text(FILE *out, const char *text);
 
 void man_entry(FILE *out, const char *term, const char *text);
 
-/* Writes all sections from NAME to EXAMPLES for which the table has texts. */
+/* Writes those sections from NAME to EXAMPLES for which the table has texts. */
 void man_program(FILE *out, const struct line_program *program);
 
 void man_see_also(FILE *out, const char *pages);
 
-/* Write completions for a shell (complete.c). */
+/* Write the completions of one shell (complete.c). */
 void complete_bash(FILE *out, const struct line_program *program);
 void complete_zsh(FILE *out, const struct line_program *program);
 void complete_fish(FILE *out, const struct line_program *program);

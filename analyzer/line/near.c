@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LONGEST 40 /* longer words are not compared; all names are shorter */
-#define FEWEST  3  /* a word with at least this many letters may be the start of a name */
+#define LONGEST 40 /* longer words are not compared, since all names are shorter */
+#define FEWEST  3  /* a word of at least 3 letters may be the start of a name */
 
 static bool is_same(char a, char b)
 {
@@ -14,7 +14,7 @@ static bool is_same(char a, char b)
 	       (strchr("-_", a) && strchr("-_", b));
 }
 
-/* Returns Damerau's distance: the number of letters left out, added, wrong, or swapped. */
+/* Returns Damerau's distance: how many letters are left out, added, wrong or swapped. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	size_t table[LONGEST + 1][LONGEST + 1], i, k;
@@ -45,7 +45,7 @@ void near_try(struct near *near, const char *name)
 	far = distance(near->word, near->length, name, length);
 	while (same < near->length && same < length && is_same(near->word[same], name[same]))
 		same++;
-	/* With over one wrong letter in three, a name must begin with the word to be near. */
+	/* If over a third of the letters is wrong, a word is near only as a name's start. */
 	if (far > length / 3 && same == near->length && same >= FEWEST)
 		far = length / 3;
 	if ((!near->name || far < near->distance) && far <= length / 3 && far < near->length) {

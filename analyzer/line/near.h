@@ -10,11 +10,11 @@
 struct near {
 	const char *word;
 	size_t length;
-	const char *name; /* the nearest name so far; NULL: none */
+	const char *name; /* the nearest name of those tried; NULL: none */
 	size_t distance;
 };
 
 void near_try(struct near *near, const char *name);
 
-/* Writes "; did you mean --json?", where `before` is "--"; "" if no name was near. */
+/* Writes "; did you mean --json?", with `before` "--" before the name; "" if no name is near. */
 const char *near_words(const struct near *near, const char *before, char text[NEAR_WORDS]);

@@ -15,7 +15,7 @@
 #include "report/options.h"
 
 struct fact {
-	const char *key; /* NULL: the end of an object or list */
+	const char *key; /* NULL: end of an object or list */
 	const char *type, *meaning;
 	const char *const *names; /* keys of a map */
 	int name_count;
@@ -83,7 +83,7 @@ static const char *type_words(const char *type)
 	for (size_t i = 0; i < ARRAY_COUNT(words); i++)
 		if (strcmp(words[i][0], type) == 0)
 			return words[i][1];
-	return type; /* all other types have readable names */
+	return type; /* other types have readable names already */
 }
 
 static void put_fact(FILE *out, const char *path, const struct fact *fact)

@@ -11,15 +11,15 @@
 #define PREFETCH    2
 #define WORKER_MOST 8
 
-/* `lock` guards all members but `scene`; each change of a member signals `changed`. */
+/* `lock` guards all members but `scene`. Each change of a guarded member signals `changed`. */
 struct loader {
 	const struct scene *scene;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int epoch;
-	int wanted; /* batches of the epoch that may be loaded; 0: it has not begun */
-	int first;  /* number of workers that have begun their first load */
-	int failed; /* -errno if a worker could not be started */
+	int wanted; /* so many batches of the epoch may be loaded; 0: not begun */
+	int first;  /* number of workers whose first load has begun */
+	int failed; /* a worker could not be started: -errno */
 	int is_loaded[4096];
 };
 
@@ -57,8 +57,8 @@ static void set(struct loader *loader, int *count, int value)
 }
 
 /*
- * Begins a load. dlprof numbers threads by their first loads, if all of these overlap. So worker 0
- * begins first, and no first load ends before the last one has begun.
+ * Begins a load. Only if all threads' first loads overlap, dlprof numbers the threads in the order
+ * of these. So worker 0 begins first, and no first load ends before the last one has begun.
  */
 static bool begin_load(struct worker *worker, int batch)
 {

@@ -52,13 +52,13 @@ void child_adopt(void)
 {
 	siginfo_t info;
 
-	/* There may be other children, which must go on: those of a shell that became this process
-	 * by exec or, if this is process 1 of a container, orphans. */
+	/* Other children must go on: those of a shell that became this process by exec, or the
+	 * orphans of a container, if this is process 1. */
 	has_adopted = getpid() != 1 && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* Tells if a process is in the session, or our child. In `stat`, ")" ends the process's name. */
+/* Returns true if a process is of the session or our child. In `stat`, ")" follows its name. */
 static bool is_of(pid_t pid, pid_t session)
 {
 	char path[64], text[512], *at;
@@ -70,7 +70,7 @@ static bool is_of(pid_t pid, pid_t session)
 	if (!file)
 		return false;
 	at = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
-	/* The drain and its guard are in the session, too, but end by themselves. */
+	/* The drain and its guard are in the session, but they end by themselves. */
 	if (at && at[1] == ' ' && at[2] != 'Z' && !strstr(text, " (dlprof-drain) ") &&
 	    !strstr(text, " (dlprof-guard) "))
 		sscanf(at + 2, "%*c %d %*d %d", &parent, &its);

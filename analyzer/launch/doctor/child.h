@@ -9,20 +9,20 @@
 #include "launch/doctor/doctor.h"
 
 struct child {
-	const char *file; /* NULL: the program argv[0], searched for in PATH */
+	const char *file; /* NULL: argv[0] is looked up in PATH */
 	char *const *argv;
-	bool is_silent; /* false: the output goes to standard error */
+	bool is_silent; /* false: its output is on standard error */
 };
 
-/* Starts a recorded program in a new session, with empty input. Returns its pid or -errno. */
+/* Starts a recorded program, in a new session and with empty input. Returns its pid or -errno. */
 pid_t child_start(const struct doctor *doctor, const struct child *child);
 
-/* Ends the processes of a session by SIGTERM, then SIGKILL; waits for the first process. */
+/* Ends all processes of a session: SIGTERM, later SIGKILL. Then waits for the first process. */
 void child_end(pid_t session);
 
 /*
- * Makes this process the parent of orphans. Then child_each() includes all its children, not only
- * those of the session, as torchrun starts each rank in a session of its own.
+ * Makes this process the parent of orphans. Then child_each() includes all its children, also those
+ * of other sessions: torchrun starts each rank in a session of its own.
  */
 void child_adopt(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_doctor.c - `dlprof doctor [CMD...]`: shows if a program would be recorded, and what to do. */
+/* cmd_doctor.c - `dlprof doctor [CMD...]`: says if a program would be recorded, and what to do. */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 	return remove(path);
 }
 
-/* Prints what was observed, or writes JSON to the file `json`. Returns false if there is no run. */
+/* Prints what was observed; or, into the file `json`, as JSON. Returns false if there is no run. */
 static bool show_run(struct doctor *doctor, char *json)
 {
 	char *argv[7] = {"dlprof-report", "-q", json ? "--json" : "--coverage", doctor->database};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor.h - the doctor's list of findings, about the machine and about a trial run. */
+/* doctor.h - the doctor's list of findings: about the machine, and about a trial run. */
 #pragma once
 
 #include <limits.h>
@@ -37,5 +37,5 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 /* Checks the machine, and finds files that killed runs left behind (place.c). */
 void doctor_place(struct doctor *doctor);
 
-/* Runs the command; without one, a loop over a loader of PyTorch or a simulated one (trial.c). */
+/* Runs the command or, without one, a loop over PyTorch's loader or a simulated one (trial.c). */
 void doctor_trial(struct doctor *doctor);

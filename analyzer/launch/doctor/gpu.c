@@ -38,7 +38,7 @@ const char *gpu_unfollowed(const char *root)
 	} vendors[] = {{0x1002, "AMD"}, {0x8086, "Intel"}};
 	char path[PATH_MAX];
 
-	/* In a container there may be only /dev/kfd, as ROCm needs nothing else. */
+	/* A container may have only /dev/kfd: ROCm needs nothing else. */
 	snprintf(path, sizeof(path), "%s/dev/kfd", root);
 	if (access(path, F_OK) == 0)
 		return "AMD";

@@ -23,10 +23,10 @@
 
 #define OLDEST_GLIBC_MINOR 28
 #define MB                 1000000.0
-#define SEGMENT_LEAST_MB   8.0 /* room for 16 processes */
+#define SEGMENT_LEAST_MB   8.0 /* room for the segments of 16 processes */
 #define SEGMENT_FEW_MB     64.0
-#define USERS_MOST         8      /* most processes that are named */
-#define SHM_FEW_MB         500.0 /* warn if less is free; Docker's default is 64 MB */
+#define USERS_MOST         8      /* most processes to name */
+#define SHM_FEW_MB         500.0 /* less free room brings a warning; Docker gives 64 MB */
 #define MOST_LEFT  4
 #define QUOTED     (4 * PATH_MAX)
 #define FIX_SIZE   (2 * QUOTED + 256)
@@ -112,7 +112,7 @@ static void check_output(struct doctor *doctor)
 			   folder, free_mb(folder));
 }
 
-/* Checks the folder for segments, which the library chooses in the same way. */
+/* Checks the folder for segments. The library chooses it in the same way. */
 static void check_segments(struct doctor *doctor)
 {
 	const char *chosen = getenv("DLPROF_SEGMENT_DIR");
@@ -214,7 +214,7 @@ static int add_size(void *context, const char *name)
 	return 0;
 }
 
-/* Returns how many bytes a dead run left in a folder; 0: it is in use, or not of dlprof. */
+/* Returns how many bytes a dead run left in a folder; 0: in use, or not dlprof's. */
 static double left_bytes(const char *path)
 {
 	uint64_t pid, ticks;
@@ -286,7 +286,7 @@ static void check_left(struct doctor *doctor)
 			   "%zu more such folders take %.1f MB", found.count, found.bytes / MB);
 }
 
-/* Warns of programs on the GPUs, since kernels of two programs on one GPU take turns. */
+/* Warns of other programs on the GPUs: two programs take turns on one GPU. */
 static void check_gpu_users(struct doctor *doctor)
 {
 	struct nvml_user users[USERS_MOST];

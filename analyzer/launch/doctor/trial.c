@@ -17,10 +17,10 @@
 #include "store/run/batch.h"
 
 #define SECONDS        20
-#define IMPORT_SECONDS 60 /* time to import PyTorch over a network */
-#define ENOUGH         60 /* the trial run ends after this many batches */
+#define IMPORT_SECONDS 60 /* PyTorch on a network file system takes so long to import */
+#define ENOUGH         60 /* number of batches after which the trial run ends */
 #define LOOK_MS        100
-#define DRAIN_MS       2000 /* the drain looks for records six times a second */
+#define DRAIN_MS       2000 /* the drain looks for records 6 times a second */
 #define MOST_SEEN      256
 #define SIMULATION     "bound"
 
@@ -35,13 +35,13 @@ static char LOOP[] = "try:\n"
 struct seen {
 	pid_t pid;
 	bool loaded;
-	int without; /* how often the library was not mapped: once is usual, before it is loaded */
+	int without; /* how often the library was not mapped: once is usual, before it loads */
 	char name[64];
 };
 
 struct trial {
 	struct doctor *doctor;
-	const char *what; /* words for what ran instead of the user's command; NULL: it ran */
+	const char *what; /* what ran instead of the user's command, in words; NULL: that ran */
 	int seconds;
 	struct seen seen[MOST_SEEN];
 	size_t seen_count;
@@ -86,7 +86,7 @@ static void look_at(pid_t pid, void *context)
 	seen->without += !seen->loaded;
 }
 
-/* Lists the run's loaders, the one with the most time first. Returns 0 or -errno. */
+/* Lists the loaders of the run; the first has the most time. Returns 0 or -errno. */
 static int read_loaders(const struct doctor *doctor, struct db **ret_db, struct loader_info **ret,
 			size_t *ret_count)
 {
@@ -166,7 +166,7 @@ static void judge_none(const struct trial *trial)
 	const char *other = name ? "check its spelling, and that this command calls it"
 				 : "name a Python loader of your own with DLPROF_BATCH_FN; mark "
 				   "any other loop with dlprof.h";
-	static char fix[160]; /* static, since doctor_say() keeps it until all checks are printed */
+	static char fix[160]; /* static: doctor_say() keeps it until all checks are printed */
 	char asked[320] = "";
 
 	snprintf(fix, sizeof(fix), "%s%s", longer, other);
@@ -183,7 +183,7 @@ static void judge_none(const struct trial *trial)
 			   "no batch was seen in %d s%s", trial->seconds, asked);
 }
 
-/* Writes ",a.b.c,d.e," for "a:b.c,d.e", so that a whole name can be found by strstr(). */
+/* Writes "a:b.c,d.e" as ",a.b.c,d.e,": then strstr() finds whole names. */
 static void spell(char *text, size_t size, const char *points)
 {
 	snprintf(text, size, ",%s,", points);
@@ -298,7 +298,7 @@ static int run(struct trial *trial, char *const argv[], const char *file)
 	if (pid < 0)
 		return (int)pid;
 	watch(trial, pid);
-	/* After the last process has ended, the drain looks for records once more. */
+	/* After the end of the last process, the drain looks for records once more. */
 	if (link_find(doctor->database, segments, sizeof(segments)) == 0)
 		runs_wait_stored(segments, DRAIN_MS);
 	drain_recover(doctor->database, &recovered);

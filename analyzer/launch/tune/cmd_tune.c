@@ -11,15 +11,15 @@
 #include "launch/tune/tune.h"
 #include "render/form/units.h"
 
-#define FIRST_BATCHES  128 /* enough to predict from */
-#define FIRST_LEAST_S  20  /* --max-time does not end the first run before */
+#define FIRST_BATCHES  128 /* so many suffice to predict from */
+#define FIRST_LEAST_S  20  /* --max-time does not end the first run earlier */
 #define MEASURED_LEAST 100
 #define MEASURED_S     20
 #define ROUNDS	       5
 #define RUN_LEAST_S    120
-#define RUN_TIMES      5   /* a run is ended after this many times the length of the base run */
-#define SAFE	       0.9 /* runs are planned for this share of --max-time only */
-#define SKIPPED	       8   /* first batches, besides those loaded ahead, that are not measured */
+#define RUN_TIMES      5   /* a run may take 5 times as long as the base run */
+#define SAFE	       0.9 /* only this share of --max-time is planned for runs */
+#define SKIPPED	       8   /* first batches, apart from those loaded ahead, that are not measured */
 
 static int make_folder(struct tune *tune)
 {
@@ -35,7 +35,7 @@ static int make_folder(struct tune *tune)
 	return 0;
 }
 
-/* Shows on stderr what runs; `name` NULL clears that line. */
+/* Shows on stderr what runs. If `name` is NULL, clears that line. */
 static void show_progress(const struct tune *tune, const char *name, double left_s)
 {
 	if (!isatty(STDERR_FILENO) || tune->options->quiet)
@@ -54,7 +54,7 @@ static double start_s(const struct tune_run *base)
 	return fmax(0, base->seconds - (double)base->batch_count / base->per_s);
 }
 
-/* Returns how long a run takes: as predicted from the first one, later the mean of the others. */
+/* Returns how long a run takes: first what the base run predicts, then the mean of the others. */
 static double run_s(const struct tune *tune, const struct tune_run *base)
 {
 	if (tune->run_count > 1)
@@ -62,16 +62,16 @@ static double run_s(const struct tune *tune, const struct tune_run *base)
 	return start_s(base) + (double)tune->stop_after / base->per_s;
 }
 
-/* Returns the number of runs in these rounds, if each round tries all of the settings. */
+/* Returns the number of runs in these rounds, if each round tries all settings. */
 static size_t runs_of(size_t rounds, size_t settings)
 {
 	return rounds * (settings + 1) + 1;
 }
 
 /*
- * Chooses the batches to measure, the same in all runs: fewer if --max-time would have no room for
- * the rounds that can prove a gain. The first ones may have been loaded ahead. The last one is left
- * out if the base run ended by itself.
+ * Chooses the batches to measure, which are the same in all runs. They are fewer if else --max-time
+ * has no room for the rounds that can prove a gain. The first batches may have been loaded ahead.
+ * If the base run ended by itself, the last one is left out.
  */
 static void plan(struct tune *tune, const struct tune_run *base)
 {
@@ -106,7 +106,7 @@ static void plan(struct tune *tune, const struct tune_run *base)
 	tune->stop_after = skip + measured;
 }
 
-/* Runs the command with a trial's settings, or unchanged (NULL). Returns 0 or -errno. */
+/* Runs the command with the settings of a trial; NULL: unchanged. Returns 0 or -errno. */
 static int run_once(struct tune *tune, const struct tune_run *base, struct tune_trial *trial,
 		    size_t number, struct tune_run *ret)
 {
@@ -139,7 +139,7 @@ static int run_once(struct tune *tune, const struct tune_run *base, struct tune_
 	return 0;
 }
 
-/* Runs the command unchanged, after so many rounds (0: before the first one). */
+/* Runs the command unchanged, after `rounds` rounds. */
 static int run_unchanged(struct tune *tune, const struct tune_run *base, size_t rounds)
 {
 	struct tune_run run;
@@ -183,7 +183,7 @@ static bool has_time(struct tune *tune, const struct tune_run *base)
 	return false;
 }
 
-/* Runs the command once for each open trial, in every other round in reverse, then unchanged. */
+/* Runs the command for each open trial, every other time in reverse order, and then unchanged. */
 static int run_round(struct tune *tune, const struct tune_run *base)
 {
 	const double *unchanged = &tune->base_per_s[tune->round_count];
@@ -229,7 +229,7 @@ static void judge(struct tune *tune, bool is_over)
 	}
 }
 
-/* Says what the rounds so far have shown, as further ones may take hours. */
+/* Says what the rounds have shown so far: the next ones may take hours. */
 static void say_rounds(const struct tune *tune, const struct tune_run *base)
 {
 	char text[300] = "";
@@ -295,7 +295,7 @@ static int run_base(struct tune *tune, struct tune_run *base)
 				   : launch_fail("cannot run '%s': %s", options->command[0],
 						 strerror(-r));
 	tune->run_count++;
-	/* The batches until --max-time ended the run may be enough to predict from. */
+	/* If --max-time ended the run, its batches may still be enough to predict from. */
 	if (base->is_late)
 		snprintf(tune->cut, sizeof(tune->cut),
 			 "--max-time ended the first run after %zu batches", base->batch_count);

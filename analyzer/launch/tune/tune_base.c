@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tune_base.c - reads runs: predictions by the base run, the machine's room, and shared limits. */
+/* tune_base.c - reads runs: the base run's predictions, the machine's room, workers' limits. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "launch/tune/tune.h"
 #include "report/run/judge.h"
 
-#define MOST_TIMES 8 /* tries no more than this many times the run's workers */
+#define MOST_TIMES 8 /* tune tries at most 8 times the run's workers */
 
 static struct tune_room find_room(const struct report *report)
 {
@@ -32,7 +32,7 @@ static struct tune_room find_room(const struct report *report)
 	return room;
 }
 
-/* Copies a loader's place without " in FUNCTION"; "" if --set cannot contain the place. */
+/* Copies the place of a loader, without " in FUNCTION"; "" if --set cannot have this place. */
 static void copy_place(const char *place, char ret[TUNE_PLACE])
 {
 	size_t length = strstr(place, " in ") ? (size_t)(strstr(place, " in ") - place)
@@ -79,8 +79,8 @@ static void write_setting(const struct tune *tune, struct tune_trial *trial)
 }
 
 /*
- * Predicts the run with mean load / mean step workers, which are enough if loads mostly sleep. For
- * a run without workers that number is unknown, so one worker for each core is tried.
+ * Predicts a run with mean load / mean step workers: so many suffice if loads mostly sleep. In a
+ * run without workers that number is unknown, so one worker for each core is tried.
  */
 static int ask_needed(struct report *report)
 {

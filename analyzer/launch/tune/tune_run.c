@@ -60,7 +60,7 @@ uint64_t tune_time_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Becomes the command, in a new session: Ctrl-C is meant for tune. */
+/* Becomes the command in a new session, so that Ctrl-C ends only tune. */
 static void become(const struct tune *tune, const char *database, const char *log, const char *set,
 		   size_t stop_after)
 {
@@ -108,7 +108,7 @@ static bool reap(pid_t pid, int *status)
 	return is_done;
 }
 
-/* Ends all processes of a run, as workers that are left would disturb the next one. */
+/* Ends all processes of a run: workers that stay would disturb the next run. */
 static void end_rest(pid_t session)
 {
 	for (int ms = 0; ms < GONE_MS; ms += PAUSE_MS) {
@@ -122,7 +122,7 @@ static void end_rest(pid_t session)
 	}
 }
 
-/* Reads the line that says most: of a full /dev/shm, or the last one. */
+/* Reads the line that says most: the one about a full /dev/shm or, without one, the last. */
 static void last_line(const char *log, char *ret, size_t size)
 {
 	static const char full[] = "insufficient shared memory";
@@ -139,7 +139,7 @@ static void last_line(const char *log, char *ret, size_t size)
 	fclose(file);
 	while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
 		length--;
-	/* PyTorch names a full /dev/shm before the errors that follow, which vary. */
+	/* PyTorch first names a full /dev/shm; the errors after that vary. */
 	end = memmem(text, length, full, strlen(full));
 	if (end)
 		length = (size_t)(end - text) + strcspn(end, "\n");
@@ -168,9 +168,9 @@ struct arrival {
 struct times {
 	struct arrival *arrivals;
 	size_t count, room;
-	size_t wave; /* largest number of workers of a loader: as many batches may come at once */
-	size_t measured; /* number of measured batches, after the first ones */
-	double waited_s; /* time waited for the measured batches */
+	size_t wave;     /* most workers of a loader: so many batches may come at once */
+	size_t measured; /* number of batches that are measured, after the first ones */
+	double waited_s; /* how long the measured batches were waited for */
 };
 
 static int add_time(const struct batch_record *batch, void *context)
@@ -255,24 +255,24 @@ static void read_loaders(struct db *db, size_t skip, struct times *times)
 	free(loaders);
 	qsort(times->arrivals, times->count, sizeof(*times->arrivals), by_time);
 	times->measured = times->count > skip + FEWEST_TIMED ? times->count - 1 - skip : 0;
-	/* Only whole waves are measured, as a part of one makes the rate too high. */
+	/* Only whole waves are measured: a part of a wave would raise the rate. */
 	if (times->wave && times->measured >= 2 * times->wave)
 		times->measured -= times->measured % times->wave;
 	for (size_t i = skip + 1; i <= skip + times->measured; i++)
 		times->waited_s += times->arrivals[i].wait_s;
 }
 
-/* What a run's databases say: each is of a rank, or of one program after another. */
+/* What the databases of a run say. Each is of a rank, or of one program after another. */
 struct reading {
 	const struct tune *tune;
 	const struct tune_trial *trial;
 	struct tune_run *run;
-	struct times times; /* of the rank in run->database */
+	struct times times; /* of that rank whose database is run->database */
 };
 
 /*
- * Ranks wait for the slowest one in each step. So the base run chooses the rank that waited most,
- * and all runs measure it.
+ * In each step, ranks wait for the slowest one. So all runs measure one rank: that which waited
+ * most in the base run.
  */
 static void read_database(const char *database, void *context)
 {

@@ -35,7 +35,7 @@ static struct tune_interval gain_of(const struct tune *tune, const struct tune_t
 
 #define SETTING(c) tune_setting(c, (char[TUNE_SETTING]){0}, TUNE_SETTING)
 
-/* Writes a setting as the program's code has it: False, True, or a string in quotes. */
+/* Writes a setting as it is written in the program: False, True, or a string in quotes. */
 static const char *code(const struct tune_candidate *c, char *buffer, size_t size)
 {
 	const struct dlprof_set_row *row = &dlprof_set_rows[c->key];
