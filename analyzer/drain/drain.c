@@ -30,7 +30,7 @@
 #define STACKS_MOST  2
 #define STACKS_PART  4000
 #define RETRY_MS     1000
-#define GIVE_UP_MS   10000 /* if storing fails for so long and no process records, it ends */
+#define GIVE_UP_MS   10000 /* the drain ends if it cannot store for this long, and none records */
 #define LOCK_MS	     2000  /* the wait for the folder's lock, which a report may hold */
 #define REMOVE_TRIES 3
 

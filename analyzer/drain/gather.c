@@ -8,7 +8,7 @@
 #include "analysis/statistics/array.h"
 
 #define NOTED_MOST  50
-#define LOST_ROUNDS 5 /* after so many listings without the folder, the folder is noted as lost */
+#define LOST_ROUNDS 5 /* the folder is noted as lost when it is missing in this many listings */
 
 static bool is_open(const struct drain *drain, const char *name)
 {
@@ -19,8 +19,8 @@ static bool is_open(const struct drain *drain, const char *name)
 }
 
 /*
- * Returns true while a process of the run records. A first process without a readable segment is
- * known by its pid, which is in the folder's name.
+ * Returns true while a process of the run records. If the first process has no readable segment,
+ * its pid is taken from the folder's name.
  */
 bool gather_is_live(const struct drain *drain)
 {

@@ -110,7 +110,7 @@ static bool try(const char *path, const char *database, int waited_ms, int *ret_
 	if (r != -EWOULDBLOCK)
 		return true;
 	ret->live = folder_is_recorded_into(path);
-	/* A drain that has held the lock for so long cannot store its records. */
+	/* A drain that has held the lock for this long cannot store its records. */
 	if (!ret->live && waited_ms >= WAIT_MS)
 		*ret_r = -EBUSY;
 	return ret->live || *ret_r;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Returns the name of query `i`; NULL if there are not so many. */
+/* Returns the name of query number `i`; NULL: there are fewer queries. */
 const char *queries_name(size_t i);
 
 /* Returns a query's SQL, which begins with "-- " and a question; NULL: no query has this name. */

@@ -4,11 +4,11 @@
 #include "drain/batches/stream.h"
 #include "drain/gpu/gpu_join.h"
 
-/* after so long a batch is written, even if the record of its load has not been read */
+/* after this time a batch is written, even if the record of its load has not been read */
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 
-/* so long after its worker ended, a loaded batch that nobody took is written as not delivered */
+/* this long after its worker ended, a loaded batch that nobody took is not delivered */
 #define ABANDON_NS     UINT64_C(30000000000)
 #define ABANDON_ROUNDS 80
 
@@ -83,7 +83,7 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 		values->fetch_ns = (int64_t)batch->fetch_ns;
 		values->fetch_cpu_ns = (int64_t)batch->fetch_cpu_ns;
 	}
-	/* The record that ends the batch's step also completes free_ns. */
+	/* Until the end of the batch's step was read, a free_ns of 0 only means: not yet known. */
 	if (entry->free_ns || (entry->stepped && batch->fetch_count != UINT32_MAX))
 		values->free_ns = (int64_t)entry->free_ns;
 	if (!entry->stepped)

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* of a kind with any number of names, only so many tallies are stored: the largest */
+/* of a kind with any number of names, only this many tallies are stored: the largest */
 #define KEEP_COUNT 256
 
 static const struct kind {
@@ -99,7 +99,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	bool looked_again = false;
 	int r;
 
-	/* Slots of ended threads are read, too: a pool's thread may leave tallies only. */
+	/* Slots of ended threads are read, too: a thread of a pool may leave only tallies. */
 	if (!ring->used)
 		return 0;
 	r = segment_read_tallies(segment, slot, tallies);

@@ -79,7 +79,7 @@ static int kernel_name_take(struct writer *writer, struct kernel_name *name,
 /* how long operations stay in memory: the record of their step is read later */
 #define KEEP_NS 10000000000
 #define META_NS 2000000000
-/* after so many copies and waits without a kernel, CUPTI is taken to report no kernels */
+/* after this many copies and waits without a kernel, CUPTI is taken to report no kernels */
 #define MANY_OTHERS 100
 /* masked waits below this share of all steps' time are not reported */
 #define MASKED_LEAST 0.05

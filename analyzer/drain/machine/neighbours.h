@@ -41,7 +41,7 @@ int cores_update(struct cores *cores, struct writer *writer, struct segment *con
 		 size_t count, uint64_t opened, uint64_t now_ns);
 
 #define NEIGHBOURS_GROUPS  12
-#define NEIGHBOURS_WEIGHTS 4 /* so many weights are told apart in the run's own group */
+#define NEIGHBOURS_WEIGHTS 4 /* number of weights that are told apart in the run's own group */
 #define NEIGHBOURS_KINDS   (NEIGHBOURS_GROUPS + NEIGHBOURS_WEIGHTS)
 
 struct neighbour;

@@ -22,7 +22,7 @@
 #define MEMORY_NS    UINT64_C(1000000000)
 /* a process's memory is first read within this time, or never: later it is not that of the start */
 #define BEGIN_NS   UINT64_C(10000000000)
-#define WORTH_NS   2e8 /* a worker's threads are counted if its loads took at least so long */
+#define WORTH_NS   2e8 /* a worker's threads are counted if its loads took at least this long */
 #define WATCHED_MOST 2
 #define MEMORY_MOST  1
 #define THREADS_SEEN 256

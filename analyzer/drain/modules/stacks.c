@@ -207,7 +207,7 @@ static int unwind_text(struct modules *modules, const struct dlprof_stack *stack
 
 #endif
 
-/* a stack is dropped after so many attempts without the row of its operation */
+/* a stack is dropped after this many attempts without the row of its operation */
 #define PATIENCE 3
 
 static int take(struct writer *writer, struct segment *segment, size_t place,

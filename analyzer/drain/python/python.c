@@ -12,21 +12,22 @@
 #include "drain/segments/alive.h"
 
 /*
- * CPython before 3.11 does not store gettid(). In glibc since 2.4, on x86-64, the tid is so many
+ * CPython before 3.11 does not store gettid(). In glibc since 2.4, on x86-64, the tid is this many
  * bytes after pthread_self(). The offset is used if it gives the right tid for the main thread.
  */
 #define PTHREAD_TID 720
 
 /*
- * The GIL's conditions and mutexes end so many bytes after the pointer to its last holder, in any
- * version: sizeof(struct _gil_runtime_state) - offsetof(struct _gil_runtime_state, last_holder).
+ * Number of bytes from the pointer to the GIL's last holder to the end of the GIL's conditions and
+ * mutexes: sizeof(struct _gil_runtime_state) - offsetof(..., last_holder), the same in all
+ * versions.
  */
 #define GIL_BYTES 200
 
 /* number of attempts to list the threads: they may begin or end meanwhile */
 #define TRIES_MAX 4
 
-/* after so many samples without a readable stack, the process counts as no known CPython */
+/* after this many samples without a readable stack, the process counts as no known CPython */
 #define FAILED_MAX 100
 
 struct thread {

@@ -11,8 +11,8 @@
 #include "drain/modules/maps.h"
 
 /*
- * Files whose names begin so may contain the interpreter. /proc/PID/exe is no help: it may be the
- * dynamic loader.
+ * A file whose name begins with one of these may contain the interpreter. /proc/PID/exe is no help:
+ * it may be the dynamic loader.
  */
 static const char *const names[] = {"libpython", "python"};
 

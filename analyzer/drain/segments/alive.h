@@ -8,8 +8,8 @@
  *
  * A recording process counts as dead if the process found by its pid has ended, if its lock is gone
  * (DLPROF_SEGMENT_LOCKED), or if no process of its namespace has its pid. If none of this can be
- * known, it counts as alive until it says that it ends. A child then ends with the run's first
- * process.
+ * known, it counts as alive until it says that it ends or, for a child, until the run's first
+ * process ends.
  */
 #pragma once
 

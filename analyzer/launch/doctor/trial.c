@@ -17,7 +17,7 @@
 #include "store/run/batch.h"
 
 #define SECONDS        20
-#define IMPORT_SECONDS 60 /* PyTorch on a network file system takes so long to import */
+#define IMPORT_SECONDS 60 /* longest that an import of PyTorch may take, over a network */
 #define ENOUGH         60 /* number of batches after which the trial run ends */
 #define LOOK_MS        100
 #define DRAIN_MS       2000 /* the drain looks for records 6 times a second */

@@ -11,7 +11,7 @@
 #include "launch/tune/tune.h"
 #include "render/form/units.h"
 
-#define FIRST_BATCHES  128 /* so many suffice to predict from */
+#define FIRST_BATCHES  128 /* number of batches that suffices to predict from */
 #define FIRST_LEAST_S  20  /* --max-time does not end the first run earlier */
 #define MEASURED_LEAST 100
 #define MEASURED_S     20
@@ -69,9 +69,9 @@ static size_t runs_of(size_t rounds, size_t settings)
 }
 
 /*
- * Chooses the batches to measure, which are the same in all runs. They are fewer if else --max-time
- * has no room for the rounds that can prove a gain. The first batches may have been loaded ahead.
- * If the base run ended by itself, the last one is left out.
+ * Chooses the batches to measure, which are the same in all runs. If --max-time had no room for the
+ * rounds that can prove a gain, they become fewer. The first batches may have been loaded ahead. If
+ * the base run ended by itself, the last one is left out.
  */
 static void plan(struct tune *tune, const struct tune_run *base)
 {

@@ -79,8 +79,8 @@ static void write_setting(const struct tune *tune, struct tune_trial *trial)
 }
 
 /*
- * Predicts a run with mean load / mean step workers: so many suffice if loads mostly sleep. In a
- * run without workers that number is unknown, so one worker for each core is tried.
+ * Predicts a run with N workers, N = mean load / mean step: N suffice if loads mostly sleep. For a
+ * run without workers N is unknown, so one worker for each core is tried.
  */
 static int ask_needed(struct report *report)
 {

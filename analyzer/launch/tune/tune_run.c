@@ -168,7 +168,7 @@ struct arrival {
 struct times {
 	struct arrival *arrivals;
 	size_t count, room;
-	size_t wave;     /* most workers of a loader: so many batches may come at once */
+	size_t wave;     /* most workers of a loader, whose batches may come at once */
 	size_t measured; /* number of batches that are measured, after the first ones */
 	double waited_s; /* how long the measured batches were waited for */
 };

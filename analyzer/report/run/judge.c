@@ -194,7 +194,8 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* Facts and lines explain starving, and support advice. Facts also show other programs. */
+	/* Load facts and lines of code explain starving and support advice. The facts also tell of
+	 * other programs. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && (explains || series_has_others(&report->series))) {
 		r = load_facts_read(db, &report->run, &report->inside.loads, &report->filter,

@@ -16,8 +16,8 @@ struct thread_query {
 
 /*
  * Reads loader *judged into `series`, initialised by the caller, and judges it. For a whole run,
- * the account has all loaders of the thread. If more than half of the thread's waits are another
- * loader's, this one is judged, and *judged changes. For a part of a run, for an imported table, or
+ * the account has all loaders of the thread. If another loader has more than half of the thread's
+ * waits, that loader is judged, and *judged changes. For a part of a run, for an imported table, or
  * if batches were lost, the account has one loader only. Returns 0 or -errno.
  */
 int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,

@@ -171,7 +171,7 @@ static int look_at_neighbours(const char *path, uid_t owner, struct door *door)
 		return refuse("a %s lies beside it, though the database says that it has no log:"
 			      " what is in that log is not of this database; remove the log",
 			      LOG);
-	/* Beside an empty database, SQLite would delete a journal: it takes it for a leftover. */
+	/* SQLite would delete a journal beside an empty database, taking it for a leftover. */
 	if (journal > 0 && !door->file.st_size && !is_being_written(door->fd))
 		return refuse("a %s lies beside it, though there is nothing to undo: remove the"
 			      " journal",

@@ -32,7 +32,7 @@ static inline double query_known(int64_t value)
 	FACT(DECODERS_PATCHED, char *, decoders_seen)  /* libraries whose calls were seen */       \
 	FACT(DECODERS_HIDDEN, char *, decoders_hidden) /* "LIBRARY in MODULE,...": not seen */     \
 	FACT(SET, char *, set) /* loaders' settings that DLPROF_SET changed */                     \
-	FACT(STOP_AFTER, int64_t, stop_after) /* dlprof ended the run after so many batches */     \
+	FACT(STOP_AFTER, int64_t, stop_after) /* dlprof ended the run after this many batches */   \
 	FACT(NVTX, char *, nvtx) /* "recorded", or why NVTX ranges are not */                      \
 	FACT(START_UNIX_NS, int64_t, start_unix_ns)                                                \
 	FACT(START_NS, int64_t, start_ns)                                                          \

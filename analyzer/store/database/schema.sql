@@ -9,8 +9,8 @@ CREATE TABLE t_meta (
 
 CREATE TABLE t_process (
 	pid INTEGER NOT NULL,
-	-- When this life of the process began to record, in ns. Two lives with the same pid differ
-	-- in it. In older runs: when the kernel started the process, in clock ticks.
+	-- When this life of the process began to record, in ns: no two lives with the same pid have the
+	-- same value. In older runs: when the kernel started the process, in clock ticks.
 	start_ticks INTEGER NOT NULL,
 	ppid INTEGER,
 	role TEXT NOT NULL,		-- main, worker, pin, other
@@ -398,7 +398,7 @@ FROM t_epoch, t_rank r;
 -- excluded: why statistics leave the batch out. 'epoch_start': it is one of the epoch's first W
 -- batches, whose loads began before any step (W: number of workers; 8 if unknown; at least 1).
 -- 'no_step': the step's length is unknown. starved: 1 if the batch was not ready, and the GPU idled for
--- theta or longer in the wait (idle time unknown: if the wait took so long). NULL until the run ends.
+-- theta or longer in the wait (idle time unknown: if the wait took theta). NULL until the run ends.
 CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, batch, begin_ns,
 	wait_ns, receive_ns, step_ns, compute_ns, worker_id, load_ns, ready_ns, head_ready, qdepth,
 	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns, sample_ns, fetch_ns, fetch_cpu_ns,

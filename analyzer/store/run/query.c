@@ -543,7 +543,7 @@ int query_rank_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
 }
 
 /*
- * Only some windows have a CPU time. Others are assumed to have the same share of it in own_ns.
+ * A window may lack a CPU time: the CPU's share of own_ns is then assumed to be that of the others.
  * DALI's first window is left out, because its reader fills a buffer (initial_fill) in that window.
  */
 #define STAGES_OF(epochs)                                                                          \

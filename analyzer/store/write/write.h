@@ -180,9 +180,9 @@ struct tally_row {
 int writer_live(struct writer *writer, const struct tally_row *row);
 
 /*
- * To add an ended process's tallies to t_total: writer_total() adds `row`. writer_fold() adds the
- * row of t_live with the segment, slot and place of `row`. Then writer_folded() deletes the
- * segment's rows of t_live. writer_is_folded() tells whether that was done.
+ * Once for each tally of an ended process: writer_total() adds `row` to t_total, or writer_fold()
+ * adds the row of t_live that has `row`'s segment, slot and place. Then, once for the segment,
+ * writer_folded() deletes its rows of t_live, and writer_is_folded() is true from then on.
  */
 int writer_total(struct writer *writer, const struct tally_row *row);
 int writer_fold(struct writer *writer, const struct tally_row *row);

@@ -1,6 +1,6 @@
 -- Adds to `part` those batches of loader ?1 that the trace shows, as ranges of tasks in an epoch, each
 -- with the time from its first load or wait to its last step. ?2, ?3: first and last epoch. ?4: most
--- batches to take, after ?5 that are skipped. ?6: number of longest waits to show (-1: all batches);
+-- batches to take; ?5: batches to skip first. ?6: number of longest waits to show (-1: all batches);
 -- ?7, ?8: number of tasks to show before and after each longest wait.
 WITH chosen AS NOT MATERIALIZED (SELECT epoch, task, wait_ns
 	FROM delivered WHERE loader_id = ?1 AND epoch BETWEEN ?2 AND ?3
