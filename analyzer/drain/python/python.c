@@ -18,9 +18,8 @@
 #define PTHREAD_TID 720
 
 /*
- * Number of bytes from the pointer to the GIL's last holder to the end of the GIL's conditions and
- * mutexes: sizeof(struct _gil_runtime_state) - offsetof(..., last_holder), the same in all
- * versions.
+ * Bytes from the GIL's pointer to its last holder to the end of its mutexes, the same in all
+ * versions: sizeof(struct _gil_runtime_state) - offsetof(struct _gil_runtime_state, last_holder).
  */
 #define GIL_BYTES 200
 
