@@ -24,7 +24,7 @@
 #define GLANCE_MS    225 /* pause between checks of rings and processes while the drain sleeps */
 #define AGAIN_MS     100
 #define HURRY_MS     2     /* shortest pause between rounds, if rings fill fast */
-#define TALLY_MS     10000 /* pause between readings of tallies, which never get lost */
+#define TALLY_MS     10000 /* pause between readings of the tallies, which cannot get lost */
 /* after STACKS_MOST stacks, the pause is STACKS_PART x their CPU time, or STACKS_MS if longer */
 #define STACKS_MS    400
 #define STACKS_MOST  2

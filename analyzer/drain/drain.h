@@ -10,7 +10,7 @@ struct folder;
 int drain_run(const char *segment_dir, const char *database);
 
 struct recovered {
-	bool is_home; /* `database` has the whole run (else see home_find()) */
+	bool is_home; /* `database` itself has the whole run; false: see home_find() */
 	bool live;    /* processes still record, so the database will still grow */
 	/* why the database could not be delivered to its target, as -errno; 0: it was delivered */
 	int kept;

@@ -60,7 +60,7 @@ static bool is_finished_here(const char *database)
 	return finished;
 }
 
-/* Removes the run's folder and link unless its first process lives. False: a run may be new. */
+/* Removes the run's folder and link unless its first process lives. False: a run may just start. */
 static bool tidy(struct folder *folder, const char *path, const char *database, int waited_ms,
 		 bool *ret_live)
 {

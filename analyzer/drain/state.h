@@ -35,7 +35,7 @@ struct drain {
 	int wait_ms;
 	size_t taken;
 	bool took;
-	int tries; /* how often to try again to remove segments, once a second */
+	int tries; /* number of further attempts to remove segments, once a second */
 	size_t uncommitted;
 	struct cores cores;
 	struct neighbours neighbours;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target.h - finds the program that a command executes in the end: can it be preloaded? */
+/* target.h - finds the program that a command finally executes, and if it can be preloaded. */
 #pragma once
 
 #include <limits.h>

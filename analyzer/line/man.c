@@ -115,7 +115,7 @@ static void put_synopsis(FILE *out, const struct line_program *program)
 	for (int i = 0; i < program->verb_count; i++) {
 		const struct line_verb *verb = &program->verbs[i];
 
-		/* The program without a verb needs no line if it takes no arguments. */
+		/* A program without verb and arguments needs no line in the synopsis. */
 		if (!*verb->name && !*verb->arguments)
 			continue;
 		if (i && (i > 1 || *program->verbs[0].arguments))

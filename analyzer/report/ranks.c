@@ -67,7 +67,7 @@ static int look(const char *path, bool stays_open, bool is_by_itself, struct ran
 		ret->start_ns = run.start_ns;
 		ret->attempt = run.attempt;
 		ret->world_size = run.world_size;
-		/* In tables of many jobs (`is_by_itself`), a run without a job id is one job. */
+		/* In tables of many jobs (`is_by_itself`), each run without a job id is a job. */
 		from = run.job_id || !is_by_itself ? &run.job_id : &run.id;
 		ret->job = *from;
 		*from = NULL;

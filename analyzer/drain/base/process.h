@@ -11,7 +11,7 @@ struct process_stat {
 	int32_t parent; /* pid of the parent: the process that started this one, or adopted it */
 	uint64_t start_ticks;
 	int64_t used_ns;
-	int64_t children_ns; /* CPU time of children that it waited for, and of theirs */
+	int64_t children_ns; /* CPU time of children that it waited for, and of their children */
 	int nice;
 	int threads;
 	bool is_over;         /* a zombie: its parent has not called waitpid() yet */

@@ -34,7 +34,7 @@ void join_life_ended(struct join *join, const struct life *life);
 
 int join_finish(struct join *join);
 
-/* Sets each ring's release. Call this for all segments before segment_publish() for any. */
+/* Sets `release` of each ring. Call this for all segments before segment_publish() for any. */
 void join_release(const struct join *join, struct segment *segment);
 
 void join_forget(struct join *join, const struct segment *segment);

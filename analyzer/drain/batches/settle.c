@@ -8,7 +8,7 @@
 #define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 6
 
-/* this long after its worker ended, a loaded batch that nobody took is not delivered */
+/* this long after its worker ended, a batch that nobody took counts as never delivered */
 #define ABANDON_NS     UINT64_C(30000000000)
 #define ABANDON_ROUNDS 80
 
@@ -238,7 +238,7 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
-/* Returns true if the entry exceeds both limits. A round takes 2 ms (many records) to 0.5 s. */
+/* Returns true if the entry is older than both limits. A round takes 0.5 s, or 2 ms if busy. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {

@@ -8,7 +8,7 @@
 
 static const struct kind {
 	const char *name;
-	int first, count; /* the kind's tallies in a slot; count 0: few names */
+	int first, count; /* range of its tallies in a slot; count 0: a kind with few names */
 } kinds[DLPROF_TALLY_KIND_MAX] = {
 	[DLPROF_TALLY_DECODE] = {"decode", 0, 0},
 	[DLPROF_TALLY_STEP] = {"step", 0, 0},

@@ -17,7 +17,7 @@ struct parcel {
 	const char *from;
 	const char *target;
 	char run_id[128]; /* "": unknown */
-	bool last;        /* the run is over: an earlier copy may go first to make room */
+	bool last;        /* the run is over: an earlier copy may be removed first to make room */
 };
 
 /* Delivers; `ret` (DELIVER_PATH bytes) gets the path. An error keeps an old copy unless `last`. */

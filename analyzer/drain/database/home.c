@@ -24,7 +24,7 @@
 /* pauses between deliveries; the first are short, as the end of a container may kill the drain */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
-#define PART_TIME 10 /* the pause is 1/10 of the time since first delivery */
+#define PART_TIME 10 /* the pause is 1/10 of the time since the first delivery */
 
 /* File systems that may break SQLite's locks. Numbers: linux/magic.h, statfs(2), or sources. */
 static const struct {

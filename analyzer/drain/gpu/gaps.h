@@ -2,9 +2,9 @@
 /*
  * gaps.h - keeps the times (gaps) in which it is unknown what a process's GPUs did.
  *
- * If operations are lost, or have impossible times, the GPU would seem idle while they ran. So if
- * they are more than GAPS_DOUBT of a second's records, a gap begins with that second. It ends with
- * the next second that has few of them.
+ * While lost operations ran, or those with impossible times, the GPU would seem idle. So if such
+ * operations are more than GAPS_DOUBT of a second's records, a gap begins with that second. It ends
+ * with the next second that has few of them.
  */
 #pragma once
 

@@ -97,7 +97,7 @@ struct process {
 	struct gaps gaps;
 	int64_t complete_ns; /* the process has sent all operations from before this time */
 	int64_t newest_ns;
-	int64_t keep_ns; /* no batch to come begins before this time; INT64_MAX: unknown */
+	int64_t keep_ns; /* no later batch begins before this; INT64_MAX: unknown */
 	struct gap late; /* time of operations sent after complete_ns had passed them */
 	struct gpu_seen seen;
 	struct kernel_name name;
@@ -435,7 +435,7 @@ static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
 	if (process->keep_ns < keep_ns)
 		keep_ns = process->keep_ns;
 	process->keep_ns = INT64_MAX;
-	/* A forget costs a pass over all operations, so there must be many. */
+	/* Forgetting costs a pass over all operations, so it waits until there are many. */
 	if (process->ops.count > 4096 && process->has_batches)
 		gpu_ops_forget(&process->ops, keep_ns);
 	return r;

@@ -26,7 +26,7 @@ int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 /* Takes a batch that has a row, and that this life of a process took. */
 int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct gpu_batch *batch);
 
-/* Notes that no batch to come of this life begins before `begin_ns`. */
+/* Notes that no later batch of this life begins before `begin_ns`. */
 void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t begin_ns);
 
 /* Writes the complete steps. Call this after all rings were read. `finishing`: writes all steps. */

@@ -239,7 +239,7 @@ static int measure(struct gpu_devices *devices, struct view *view)
 				   view->devices, &view->device_count);
 }
 
-/* Measures with, and without, kernels that may be a GPU loader's. Unlike results are doubtful. */
+/* Measures with and without the kernels that may be a GPU loader's: doubtful if results differ. */
 static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
 {
 	const struct gpu_batch *batch = view->batch;

@@ -8,7 +8,7 @@
 struct nvml_user {
 	unsigned int gpu; /* the GPU's number, as in nvidia-smi */
 	unsigned int pid;
-	unsigned int percent; /* its largest share of a sample; 0: unknown */
+	unsigned int percent; /* largest share of a sample in which its kernels ran; 0: unknown */
 };
 
 /*

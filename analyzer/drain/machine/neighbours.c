@@ -89,7 +89,7 @@ int cores_update(struct cores *cores, struct writer *writer, struct segment *con
 #define MOST_NS   UINT64_C(4000000000)
 #define PART      4    /* the pause is 1/4 of the time observed so far */
 #define COST_PART 2000 /* readings may use 1/2000 of a core */
-#define WORTH_NS  5e7  /* CPU time of others that makes reading all processes worth it */
+#define WORTH_NS  5e7  /* CPU time that others must have used before all processes are read */
 #define ACTIVE    0.01 /* a process that used less than 1/100 core is ignored */
 
 struct neighbour {
@@ -114,7 +114,7 @@ static double weight_of(int nice)
 	return pow(1.25, -nice);
 }
 
-/* Finds or makes a kind of neighbours. If there is no room, returns the last one of this sort. */
+/* Finds or makes a kind of neighbours. Without room, returns the last kind with this `is_group`. */
 static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
 {
 	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, of_sort = 0, i;
@@ -298,7 +298,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 	return 0;
 }
 
-/* Reads all processes if other programs used enough CPU time since then, else only the run's. */
+/* Reads all processes if others used enough CPU time since all were last read, else the run's. */
 static int look(struct neighbours *n, struct segment *const *segments, size_t count,
 		int64_t others_ns, uint64_t now_ns)
 {
@@ -343,7 +343,7 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 	for (size_t i = 0; i < n->kind_count; i++) {
 		const struct neighbour_kind *kind = &n->kinds[i];
 		const double cores = kind->used_ns / n->of_ns;
-		/* Waits are known of processes that were read twice: the others wait alike. */
+		/* Waits are known of processes read twice. The others are taken to wait alike. */
 		const double ratio = kind->ran_ns > 0 ? kind->waited_ns / kind->ran_ns : 0;
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %.4f %.3f %.3f",

@@ -38,7 +38,7 @@ static const char *const without_decoders[] = {
 	NULL,
 };
 
-/* A library's copies have `text`. In a file of `names`, or exporting `symbol`, one is observed. */
+/* Each copy of a library has `text`. A copy in a file of `names`, or with `symbol`, is observed. */
 static const struct {
 	const char *library;
 	const char *text;

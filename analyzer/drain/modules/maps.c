@@ -42,7 +42,7 @@ static uint64_t take_hex(const char **at)
 	}
 }
 
-/* Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234 /usr/lib/libc.so.6"; false: no file. */
+/* Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234 /usr/lib/libc.so.6"; false: maps no file. */
 static bool parse(const char *text, struct maps_line *ret)
 {
 	char *end;

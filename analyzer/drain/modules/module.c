@@ -24,9 +24,9 @@
 #define LIST_NS		UINT64_C(15000000000)
 
 /* .eh_frame_hdr is read only with these encodings, which every linker uses. */
-#define EH_FRAME_POINTER 0x1b /* encoding of .eh_frame's address: 4 bytes, from the field on */
-#define EH_COUNT	 0x03 /* encoding of the table's length: 4 bytes */
-#define EH_TABLE	 0x3b /* encoding of the table: 4 bytes each, relative to the header */
+#define EH_FRAME_POINTER 0x1b /* encoding of .eh_frame: relative to the field, 4 bytes */
+#define EH_COUNT	 0x03 /* encoding of the table's length: a number of 4 bytes */
+#define EH_TABLE	 0x3b /* encoding of the table: relative to the header, 4 bytes */
 
 struct mapping {
 	uint64_t begin, end, offset;
@@ -180,7 +180,7 @@ static const struct mapping *find(struct modules *modules, uint64_t address)
 	if (modules->last && address - modules->last->begin <
 				     modules->last->end - modules->last->begin)
 		return modules->last;
-	/* The search is binary, since unwinding one stack needs thousands. */
+	/* Unwinding a stack searches thousands of times, so the search is binary. */
 	at = ARRAY_PLACE(modules->count, i, modules->mappings[i].end <= address);
 	if (at == modules->count || modules->mappings[at].begin > address)
 		return NULL;

@@ -10,7 +10,7 @@
 #define COUNT_MAX 1024
 #define BYTES_MAX ((size_t)1 << 20)
 
-/* Longer names and paths are cut. If its line table is longer, a code object has no lines. */
+/* Longer names and paths are cut. A code object with a longer line table gets no lines. */
 #define CHARS_MAX 1024
 #define TABLE_MAX (1 << 17)
 

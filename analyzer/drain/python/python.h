@@ -40,7 +40,7 @@ void python_close(struct python *python);
 
 /*
  * Reads the stacks of `tids` or, if NULL, of all threads, the GIL's holder first. Results are valid
- * until the next call. If not REASON_OBSERVED is returned, as after an execve(), open it again.
+ * until the next call. After any result but REASON_OBSERVED, open the process again.
  */
 enum reason python_sample(struct python *python, const uint32_t *tids, size_t count,
 			  struct python_sample *ret);

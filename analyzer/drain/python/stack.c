@@ -3,7 +3,7 @@
 
 #define PAGE_BYTES 4096
 
-/* most frames to walk: between Python's frames are some of C functions that called Python */
+/* most frames to walk: between those of Python are some of C functions that called Python */
 #define STEPS_MAX (2 * STACK_FRAMES)
 
 /* number of attempts to read a stack of which no frame can be read */

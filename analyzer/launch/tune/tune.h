@@ -54,14 +54,14 @@ struct tune {
 	char kind[48], place[TUNE_PLACE];
 	bool is_iterable;
 	double stall_ratio;
-	double cores, other_cores; /* what other programs took of them; 0: next to nothing */
+	double cores, other_cores; /* all, and those that other programs took; 0: next to none */
 	const char *gap; /* why nothing can be predicted; NULL: predictions are possible */
 	char wrote[300]; /* large files that every run writes; "": none */
 	char resumed[300]; /* files of an earlier run that a run read; "": none */
 	struct tune_candidate candidates[TUNE_LISTED];
 	size_t candidate_count;
 
-	size_t skip, stop_after; /* batches of a run: not measured at its start; all */
+	size_t skip, stop_after; /* batches of a run: unmeasured ones at its start; all of them */
 	struct tune_trial trials[TUNE_TRIED];
 	size_t trial_count;
 	/* batches a second when nothing was changed: before the first round, and after each */

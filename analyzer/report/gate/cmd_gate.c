@@ -167,7 +167,7 @@ static void count_ranks(struct gate_runs *runs)
 	}
 }
 
-/* Leaves out ranks without a loader, if there are --ranks other ranks. */
+/* Leaves out ranks without a loader if the other ranks are as many as --ranks says. */
 static void leave_out_idle(struct gate *gate)
 {
 	for (size_t i = gate->runs.count; gate->options->ranks > 0 && i-- > 0;) {

@@ -115,7 +115,7 @@ static int merge(struct merger *merger)
 	whole->ranks = calloc(merger->member_count, sizeof(*whole->ranks));
 	whole->job.members = calloc(merger->member_count, sizeof(*whole->job.members));
 	r = whole->ranks && whole->job.members ? take_members(merger) : -ENOMEM;
-	/* Some facts about the job are from its first source, so the first rank's is first. */
+	/* Some facts about the job are from the first source, which must have the first rank. */
 	if (r == 0)
 		r = merge_frame(&whole->job, &merger->sources[merger->members[0].source].part.job);
 	for (size_t i = 0; r == 0 && i < merger->count; i++)

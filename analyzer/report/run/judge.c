@@ -114,7 +114,7 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	if (r == 0)
 		r = gpu_calls_read(db, &report->filter, &report->gpu_calls);
 	report->gpu_use = gpu_use_of(&report->gpu_sums);
-	/* While another program runs on the GPU, it only seems to idle. */
+	/* While another program has its turn, the GPU only seems to idle. */
 	if (report->gpu.shared)
 		report->gpu_use.lack = GPU_LACK_NOTHING, report->gpu_use.lack_part_share = 0;
 	if (r == 0)
@@ -194,8 +194,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* Load facts and lines of code explain starving and support advice. The facts also tell of
-	 * other programs. */
+	/* Load facts and lines of code explain starving and advice. Facts show other programs. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && (explains || series_has_others(&report->series))) {
 		r = load_facts_read(db, &report->run, &report->inside.loads, &report->filter,

@@ -193,7 +193,7 @@ static void put_first(struct thread *thread)
 	}
 }
 
-/* Returns true if each step takes a batch of both loaders, so that each has all the steps. */
+/* Returns true if each step takes a batch of both loaders, so that both loops have all steps. */
 static bool are_of_same_steps(const struct member *one, const struct member *other)
 {
 	const double steps_ns = one->finding.compute_all_ns + other->finding.compute_all_ns;

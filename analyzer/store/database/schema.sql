@@ -64,7 +64,7 @@ CREATE TABLE t_loader (
 	in_order INTEGER,
 	persistent INTEGER,
 	batch_size INTEGER,
-	theta_ns INTEGER,		-- a longer wait starves the consumer (analysis/account/stall.h)
+	theta_ns INTEGER,		-- a wait of this length starves the consumer (analysis/account/stall.h)
 	place TEXT,			-- where the program makes it: "train.py:41 in main"; since version 6
 	lacks_order INTEGER,		-- 1: no setting in_order, as before PyTorch 2.6; since version 15
 	UNIQUE (pid, number)
@@ -462,7 +462,7 @@ FROM t_tally, t_rank r WHERE kind = 'wait';
 CREATE VIEW step AS SELECT r.rank AS rank, name, detail AS module, count, ns, slowest_ns
 FROM t_tally, t_rank r WHERE kind = 'step';
 
--- A file took from ns - error_ns to ns + the ns of the row 'file' of the view unlisted.
+-- A file's true time is between ns - error_ns and ns + the ns of the row 'file' in the view unlisted.
 CREATE VIEW file AS SELECT r.rank AS rank, name AS path, count, bytes, ns, slowest_ns, error_ns
 FROM t_tally, t_rank r WHERE kind = 'file';
 

@@ -16,7 +16,7 @@
 #define WAIT_MS (10 * 60 * 1000) /* longest wait for other writers: there may be hundreds */
 
 enum type { TEXT, INTEGER, REAL };
-/* SQL types that all engines know which are to read these tables */
+/* SQL types that are known to all engines which read these tables */
 static const char *const type_names[] = {"TEXT", "BIGINT", "DOUBLE PRECISION"};
 
 struct column {

@@ -58,7 +58,7 @@ struct gpu_bar {
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX];
 };
 
-/* Reads means over each `each` batches that follow one another, at most `count` times. */
+/* Reads means over groups of `each` consecutive batches, for at most `count` groups. */
 int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 		  struct gpu_bar *bars, size_t count);
 

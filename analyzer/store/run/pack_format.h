@@ -25,7 +25,7 @@ struct pack_head {
 	struct gpu_sums gpu;
 };
 
-/* Each part after the first, which begins with a pack_head, begins with this. Arrays follow. */
+/* Begins each part but the first, which begins with a pack_head. The part's arrays follow. */
 struct pack_part {
 	uint32_t magic;
 	uint32_t count;

@@ -102,7 +102,7 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
 				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
 
-/* The main process's end; killed workers (not SIGHUP, SIGINT, SIGPIPE or a loader's SIGTERM). */
+/* The main process's end; workers killed by signals other than HUP, INT, PIPE and TERM. */
 static const char ENDS_SQL[] =
 	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status, m.end_ns FROM"
 	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
@@ -543,8 +543,8 @@ int query_rank_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
 }
 
 /*
- * A window may lack a CPU time: the CPU's share of own_ns is then assumed to be that of the others.
- * DALI's first window is left out, because its reader fills a buffer (initial_fill) in that window.
+ * A window may lack a CPU time: the CPU's share of own_ns is then assumed to be that of the other
+ * windows. DALI's first window is left out: its reader fills a buffer (initial_fill) meanwhile.
  */
 #define STAGES_OF(epochs)                                                                          \
 	"SELECT s.stage_id, (SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid"                 \
