@@ -120,7 +120,7 @@ int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
 	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
 		return stat->used_ns;
 	ns = (int64_t)used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
-	/* If the clock says less than /proc, the pid means different processes (PID namespaces). */
+	/* If the clock says less than /proc, the two speak of different processes with this pid. */
 	if (ns < stat->used_ns)
 		return stat->used_ns;
 	return ns < most_ns ? ns : most_ns;

@@ -78,8 +78,8 @@ struct neighbours {
 
 /*
  * Reads processes if due, from the first batch to the last. Writes the meta rows main_* and
- * worker_*, the busiest helper's time, and `neighbours`: in cores, separated by ";", "t WEIGHT RAN
- * WANTED" for threads in the run's own group, "g WEIGHT RAN WANTED" for another group.
+ * worker_*, the busiest helper's time, and `neighbours`: "t WEIGHT RAN WANTED" (in cores) for
+ * threads in the run's own group, "g WEIGHT RAN WANTED" for another group, with ";" between two.
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      struct segment *const *segments, size_t count, int64_t others_ns,

@@ -20,7 +20,7 @@ struct folder {
 	int parent;
 	int fd;                  /* locked, so that only one process reads the segments */
 	uint64_t scanned_ns;     /* when the folder was last listed; 0: list it now */
-	uint64_t changed_ns;     /* when `changed` was last seen to change */
+	uint64_t changed_ns;     /* when `changed` was last found to differ */
 	struct timespec changed; /* the folder's modification time at the last listing */
 	struct left *left;       /* files that stay, or that could not be removed yet */
 	size_t left_count;

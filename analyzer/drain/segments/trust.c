@@ -141,7 +141,7 @@ int trust_open_file(int folder, const char *name, int flags)
 	return -EPERM;
 }
 
-/* Returns true for an unfinished segment, with zero or the magic number, which is written last. */
+/* Returns true for an unfinished segment with zero at its begin, or the magic, written last. */
 bool trust_is_unfinished(int folder, const char *name)
 {
 	int fd = is_unfinished_name(name) ? trust_open_file(folder, name, O_RDONLY) : -EPERM;

@@ -57,8 +57,8 @@ static void set(struct loader *loader, int *count, int value)
 }
 
 /*
- * Begins a load. Only if all threads' first loads overlap, dlprof numbers the threads in the order
- * of these. So worker 0 begins first, and no first load ends before the last one has begun.
+ * Begins a load. dlprof numbers threads in the order of their first loads, but only if these
+ * overlap. So worker 0 begins first, and no first load ends before the last one has begun.
  */
 static bool begin_load(struct worker *worker, int batch)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_sql.c - `dlprof-report sql [NAME [FLEET.db]]`: prints the names of the queries and tables, or
- * the query NAME, or its result in FLEET.db (see export --into).
+ * cmd_sql.c - `dlprof-report sql [NAME [FLEET.db]]`: prints the names of the queries and tables.
+ * With NAME, prints this query; with FLEET.db (made by export --into), the query's result.
  */
 #include <errno.h>
 #include <inttypes.h>

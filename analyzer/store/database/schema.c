@@ -208,7 +208,7 @@ int schema_upgrade(struct db *db, int64_t version)
 
 	if (r < 0)
 		return r;
-	/* Before version 3 both tables were empty, with other columns. */
+	/* Before version 3 these tables were empty, and had other columns. */
 	if (version < 3)
 		r = db_run(db, "DROP VIEW IF EXISTS gap; DROP VIEW IF EXISTS gpu_kernel;"
 			       "DROP TABLE IF EXISTS t_gap; DROP TABLE IF EXISTS t_gpu_kernel;");

@@ -368,8 +368,8 @@ CREATE TABLE t_doing (
 	frames TEXT NOT NULL
 );
 
--- Marks that the program set through dlprof_mark() or NVTX. Since version 2. ns: length of a range;
--- NULL: the mark is a moment. Since version 4.
+-- Marks that the program set through dlprof_mark() or NVTX. Since version 2. ns (since version 4):
+-- length of a range; NULL: the mark is a moment.
 CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, text TEXT,
 	ns INTEGER, PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;
 CREATE TABLE t_note (level TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (level, text));
