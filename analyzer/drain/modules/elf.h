@@ -15,7 +15,7 @@
 struct elf {
 	const uint8_t *bytes;
 	size_t size;
-	/* NULL if the file is not 64-bit, or not in our byte order */
+	/* NULL if the file is not 64-bit ELF, or its table lies outside of it */
 	const Elf64_Phdr *headers;
 	size_t header_count;
 	const Elf64_Shdr *sections;
@@ -28,7 +28,7 @@ void elf_close(struct elf *elf);
 
 bool elf_is(const struct elf *elf);
 
-/* Returns true if the file with this header is 64-bit and has our byte order. */
+/* Returns true for the header of a 64-bit ELF file. Its byte order is not checked. */
 bool elf_is_readable(const Elf64_Ehdr *header);
 
 /* Returns the address of `size` bytes at `offset`, or NULL if the file has fewer. */

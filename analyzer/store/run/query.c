@@ -53,7 +53,7 @@ static void read_neighbours(const char *text, struct share *share)
 	}
 }
 
-/* Adds a neighbour for the cores that no known program uses: by short programs, containers, ... */
+/* Adds a neighbour for cores that no known program uses: short-lived ones, other containers. */
 static void add_unseen(double other_cores, double own_share, struct share *share)
 {
 	double ran = other_cores;
