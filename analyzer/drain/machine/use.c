@@ -20,7 +20,7 @@
 #define MEMORY_PART  4000             /* readings of memory may use 1/4000 of a core */
 #define MEMORY_AHEAD UINT64_C(30000000)
 #define MEMORY_NS    UINT64_C(1000000000)
-/* a process's memory at its start must be read within this time: later it is another one */
+/* a process's memory at its start must be read within this time: later it has changed */
 #define BEGIN_NS   UINT64_C(10000000000)
 #define WORTH_NS   2e8 /* a worker's threads are counted if its loads took at least this long */
 #define WATCHED_MOST 2

@@ -23,7 +23,7 @@ static void put_text(FILE *file, const char *text)
 	fputc('"', file);
 }
 
-/* Returns true for a time: "ns", or a name like "wait_ns", which is written as "wait_s". */
+/* Returns true for "ns" and names like "wait_ns": these times are written in seconds ("wait_s"). */
 static bool is_time(const char *name)
 {
 	size_t length = strlen(name);
