@@ -300,6 +300,7 @@ Test(remedies, shares_that_remedies_remove)
 				   i);
 	}
 	cr_expect_float_eq(removed_at_least(&v, ADVICE_KEEP_OPEN), 0.17, 1e-9);
+	cr_expect_float_eq(removed_at_least(&v, ADVICE_READ_LESS), 0.7 * 0.6, 1e-9, "2 of 5 bytes");
 }
 
 /* A single worker writes to a pipe, which is a helper's if the worker also waits for answers. */

@@ -13,6 +13,12 @@
 #define SINGLE       0.9
 #define SINGLE_LEAST 0.75
 
+/*
+ * Bytes that are still read for each byte of a batch where it reads what it needs: chunks and rows
+ * seldom begin and end with a sample. Chosen; re-chunked HDF5 gained 4.5x where 1 promised 4.9x.
+ */
+#define STILL_READ 2.0
+
 double removed_from_cores(const struct remedied *v)
 {
 	const struct batch_series *s = v->series;
@@ -52,6 +58,8 @@ double removed_at_least(const struct remedied *v, enum advice_id id)
 
 	if (id == ADVICE_KEEP_OPEN)
 		return r->making_share - r->making_error;
+	if (id == ADVICE_READ_LESS)
+		return removed_reading_share(v) * (1 - STILL_READ / r->read_again);
 	return id == ADVICE_INDEX_AT_ONCE ? SINGLE_LEAST : 0;
 }
 
