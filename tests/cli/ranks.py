@@ -248,8 +248,29 @@ def check_refusals():
     t.equal((result.status, json.loads(result.out)["verdict"]), (3, "incomplete"), "no batches")
 
 
+def check_uneven():
+    """One rank does more in its steps, and the others wait for it in their backward pass, or elsewhere."""
+    for waits_in, is_said in (("backward_ns", True), ("optimizer_ns", False)):
+        folder = job([4, 4, 4])
+        for rank in range(3):
+            parts = {"before_ns": 20, "backward_ns": 20, "between_ns": 0, "optimizer_ns": 20, "save_ns": 0}
+            if rank != 1:
+                parts[waits_in] += 38
+            with contextlib.closing(sqlite3.connect(os.path.join(folder, "r{}.db".format(rank)))) as database:
+                for name, ms in parts.items():
+                    database.execute("UPDATE t_batch SET {} = ?".format(name), (ms * rundb.MS,))
+                database.commit()
+        text, uneven = " ".join(show(folder).out.split()), load(folder)["job"].get("uneven")
+        words = "Rank 1 spends 16.0 s, 39 % of its time, after the optimizer, any other rank at most 800 ms: the others wait"
+        t.equal(words in text, is_said, waits_in, text)
+        t.equal("dlprof-report " + os.path.join(folder, "r1.db") in text, is_said, waits_in, text)
+        t.equal(uneven and (uneven["rank"], uneven["part"], uneven["time_s"]),
+                (1, "after", 16.0) if is_said else None, waits_in, uneven)
+
+
 def main():
     check_culprit()
+    check_uneven()
     check_shapes()
     check_words()
     check_no_loss()

@@ -9,6 +9,7 @@
 
 #include "render/form/units.h"
 #include "render/form/verdict.h"
+#include "render/run/parts.h"
 
 #define COLLECTIVES 0.1
 #define MOSTLY      0.75
@@ -152,6 +153,7 @@ static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 	const struct rank_finding *job = &ranks->job;
 	const struct ranks_spread spread = ranks_spread(ranks);
 	const bool is_one = job->culprit_count == 1;
+	struct ranks_uneven uneven;
 	char share[UNITS_MAX], least[UNITS_MAX], most[UNITS_MAX];
 
 	*text = '\0';
@@ -180,6 +182,14 @@ static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 		page_append(text, size,
 			    "Rank 0 loads the batches of all ranks and sends each its part: its "
 			    "own report says what to do.");
+	} else if (ranks_uneven(ranks, &uneven)) {
+		page_append(text, size,
+			    "Rank %" PRId64 " spends %s, %s of its time, %s, any other rank at "
+			    "most %s: the others wait for it there. Look at its own report.",
+			    ranks->rows[uneven.row].rank, UNITS_TIME(uneven.ns),
+			    UNITS_SHARE(uneven.ns /
+					ranks->rows[uneven.row].finding.account.time_ns),
+			    step_part_place(uneven.part), UNITS_TIME(uneven.next_ns));
 	} else if (job->starved && job->alignment != RANK_ALONE && is_each_calm(ranks)) {
 		page_append(text, size,
 			    "Each rank by itself is not input-bound: look first at the steps, "

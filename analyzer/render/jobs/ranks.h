@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/account/series.h"
+#include "analysis/account/step_parts.h"
 #include "analysis/ranks/rank.h"
 #include "render/form/outline.h"
 #include "render/run/ended.h"
@@ -13,6 +14,7 @@ struct rank_row {
 	char *gpu;  /* NULL: unknown */
 	int64_t rank, world_size; /* world_size <= 0: unknown */
 	struct finding finding;
+	struct step_parts step; /* not split: unknown */
 	float alone_share; /* share of the steps in which only collectives ran; NAN: unknown */
 	bool is_dispatched; /* rank 0 loads its batches: see dialect_is_dispatcher() */
 	bool live;
@@ -63,7 +65,20 @@ struct ranks_spread {
 };
 struct ranks_spread ranks_spread(const struct ranks *ranks);
 
-/* Returns the row to look at first: the rank that loads for all, or the one that waited longest. */
+/*
+ * Finds a rank that spends at least a tenth more of its time than any other rank in one part of its
+ * steps, while the backward passes of all others, in which they wait for it, are longer by half of
+ * that or more. Returns false if there is none, or if the ranks do not meet in each step.
+ */
+struct ranks_uneven {
+	size_t row;
+	enum step_part part;
+	double ns, next_ns; /* time of the part in that rank, and the longest of the other ranks */
+};
+bool ranks_uneven(const struct ranks *ranks, struct ranks_uneven *ret);
+
+/* Returns the row to look at first: the rank that loads for all, one with uneven steps if no rank
+ * is a culprit, or the rank that waited longest. */
 size_t ranks_worst(const struct ranks *ranks);
 
 /* Lists the rows' indices by rank or, if there are over RANKS_MOST_ROWS, by blame. */

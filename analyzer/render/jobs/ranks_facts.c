@@ -8,6 +8,9 @@
 #include "render/form/units.h"
 #include "render/jobs/ranks.h"
 
+/* a rank is uneven if a part of its steps has this share of its time more than in other ranks */
+#define UNEVEN 0.1
+
 bool ranks_is_in_group(const struct rank_blame *blame, int group)
 {
 	return blame->group == group;
@@ -64,10 +67,52 @@ size_t ranks_without_loader(const struct ranks *ranks)
 	return count;
 }
 
+bool ranks_uneven(const struct ranks *ranks, struct ranks_uneven *ret)
+{
+	double more_ns;
+
+	*ret = (struct ranks_uneven){0};
+	for (size_t i = 0; i < ranks->count; i++)
+		if (!ranks->rows[i].step.is_split)
+			return false;
+	for (int part = 0; part < STEP_PART_MAX; part++) {
+		struct ranks_uneven found = {.part = part};
+
+		for (size_t i = 0; i < ranks->count; i++) {
+			const double ns = ranks->rows[i].step.ns[part];
+
+			if (ns > found.ns) {
+				found.next_ns = found.ns;
+				found.ns = ns;
+				found.row = i;
+			} else if (ns > found.next_ns) {
+				found.next_ns = ns;
+			}
+		}
+		if (part != STEP_BACKWARD && found.ns - found.next_ns > ret->ns - ret->next_ns)
+			*ret = found;
+	}
+	more_ns = ret->ns - ret->next_ns;
+	if (ranks->job.alignment != RANK_BY_STEP || ranks->count < 2 ||
+	    !(more_ns >= UNEVEN * ranks->rows[ret->row].finding.account.time_ns))
+		return false;
+	for (size_t i = 0; i < ranks->count; i++)
+		if (i != ret->row &&
+		    !(ranks->rows[i].step.ns[STEP_BACKWARD] -
+			      ranks->rows[ret->row].step.ns[STEP_BACKWARD] >=
+		      more_ns / 2))
+			return false;
+	return true;
+}
+
 size_t ranks_worst(const struct ranks *ranks)
 {
+	struct ranks_uneven uneven;
 	size_t worst = 0, i;
 
+	if (!ranks->rows[0].is_dispatched && !ranks->job.culprit_count &&
+	    ranks_uneven(ranks, &uneven))
+		return uneven.row;
 	for (i = 0; i < ranks->count && !ranks->rows[0].is_dispatched; i++)
 		if (ranks->blames[i].wait_ns > ranks->blames[worst].wait_ns)
 			worst = i;

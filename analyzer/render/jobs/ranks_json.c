@@ -26,6 +26,7 @@ static void put_job(struct jsonw *json, const struct ranks *ranks)
 {
 	const struct ranks_spread spread = ranks_spread(ranks);
 	const struct rank_finding *job = &ranks->job;
+	struct ranks_uneven uneven;
 	char text[RANKS_DOUBT];
 	bool by_gpu = true;
 

@@ -79,6 +79,7 @@ bool step_is_between_epochs(const struct report *report);
 /* Appends the shares of a step's parts. Returns false if steps are not divided into parts. */
 bool step_add_words(const struct report *report, char *text, size_t size);
 
+const char *step_part_place(enum step_part part);
 const char *step_place(const struct report *report, enum step_part part);
 
 void step_outline(const struct report *report, struct outline *outline);

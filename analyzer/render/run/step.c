@@ -28,21 +28,29 @@ static const char *note_of(const struct step_parts *parts, enum step_part part)
 	return PARTS[part].note;
 }
 
-const char *step_place(const struct report *report, enum step_part part)
+const char *step_part_place(enum step_part part)
 {
 	static const char *const places[STEP_PART_MAX] = {
 		[STEP_BEFORE] = "before the backward pass",
 		[STEP_BACKWARD] = "in the backward pass",
 		[STEP_BETWEEN] = "between the backward pass and the optimizer",
 		[STEP_OPTIMIZER] = "in the optimizer",
+		[STEP_SAVE] = "saving checkpoints",
+		[STEP_LOOPS] = "in loops without a backward pass",
 		[STEP_AFTER] = "after the optimizer",
 	};
+
+	return places[part];
+}
+
+const char *step_place(const struct report *report, enum step_part part)
+{
 
 	if (part == STEP_AFTER && step_is_between_epochs(report))
 		return "between epochs";
 	if (part == STEP_AFTER && !report->step.has_optimizer)
 		return "after the backward pass";
-	return places[part];
+	return step_part_place(part);
 }
 
 bool step_is_between_epochs(const struct report *report)

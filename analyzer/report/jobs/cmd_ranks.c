@@ -48,6 +48,8 @@ static int judge(const struct options *options, struct db *db, const struct rank
 		i++;
 	if (i < query.loader_count) {
 		r = thread_judge(db, &query, &i, series, &row->finding);
+		if (r == 0)
+			r = thread_parts(db, &query, i, &row->finding, &row->step);
 		*ret_loader_id = loaders[i].loader_id;
 		row->is_dispatched = dialect_is_dispatcher(&loaders[i]);
 	} else {
