@@ -151,7 +151,7 @@ static void wait_for(pid_t pid)
 			continue;
 		/* Signals of the terminal or to all processes are not passed on, as the command
 		 * gets them itself. */
-		if (!witness_got(&witness, info.si_signo) && info.si_code != SI_KERNEL)
+		if (!witness_got(&witness, pid, info.si_signo) && info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
 	witness_end(witness);

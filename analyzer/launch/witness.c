@@ -34,35 +34,41 @@ pid_t witness_start(void)
 	_exit(0);
 }
 
-static bool is_pending(pid_t pid, int number)
+/* Returns the signals that the witness got, as bits; 0 if that cannot be known. */
+static uint64_t pending(pid_t witness)
 {
 	char path[48], line[128];
-	uint64_t pending = 0;
+	uint64_t bits = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)witness);
 	file = fopen(path, "re");
 	if (!file)
-		return false;
+		return 0;
 	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "ShdPnd: %" SCNx64, &pending) == 1)
+		if (sscanf(line, "ShdPnd: %" SCNx64, &bits) == 1)
 			break;
 	fclose(file);
-	return pending >> (number - 1) & 1;
+	return bits;
 }
 
-bool witness_got(pid_t *witness, int number)
+bool witness_got(pid_t *witness, pid_t command, int number)
 {
+	/* Signals that a witness got before it was replaced, and that are still to be asked for. */
+	static uint64_t seen;
 	const struct timespec pause = {.tv_nsec = LOOK_MS * NS_PER_MS};
-	bool got = false;
+	const uint64_t bit = UINT64_C(1) << (number - 1);
 
-	for (int ms = 0; *witness > 0 && !got && ms <= LATE_MS; ms += LOOK_MS) {
+	if (*witness <= 0 || getpgid(command) != getpgrp())
+		return false;
+	for (int ms = 0; !(seen & bit) && ms <= LATE_MS; ms += LOOK_MS) {
 		if (ms)
 			nanosleep(&pause, NULL);
-		got = is_pending(*witness, number);
+		seen |= pending(*witness);
 	}
-	if (!got)
+	if (!(seen & bit))
 		return false;
+	seen &= ~bit;
 	witness_end(*witness);
 	*witness = witness_start();
 	return true;
@@ -70,7 +76,8 @@ bool witness_got(pid_t *witness, int number)
 
 void witness_end(pid_t witness)
 {
-	if (witness <= 0)
+	/* A witness that somebody killed was reaped by the launcher: its pid may be another's. */
+	if (witness <= 0 || waitpid(witness, NULL, WNOHANG) != 0)
 		return;
 	kill(witness, SIGKILL);
 	waitpid(witness, NULL, 0);

@@ -14,7 +14,10 @@
 /* Starts the witness. In it, signals that are blocked now stay pending. Returns -1: it failed. */
 pid_t witness_start(void);
 
-/* Returns true if the witness got this signal, too, and then replaces it by one that has none. */
-bool witness_got(pid_t *witness, int number);
+/*
+ * Returns true if the witness got this signal, too, and then replaces it by one that has none.
+ * Returns false also if the command has left the launcher's process group, as under timeout(1).
+ */
+bool witness_got(pid_t *witness, pid_t command, int number);
 
 void witness_end(pid_t witness);
