@@ -138,6 +138,8 @@ STEADY_TIME = STEADY_COMPUTE + PAIRS * (91 + 11)
 LOADS = 300 * 120
 ALL_LOADS = LOADS + 19 * 20
 SAVES = 2 * 60 + 2 * 25
+# Neither a step, nor the other loader's steps, nor saving between epochs.
+GAPS = STEPS - COMPUTE - 600 - 2 * 25
 PARTS = {name: ms * 120 for name, ms in STEP.items()}
 NONE = None
 
@@ -212,7 +214,7 @@ EXPECTED = {
                           {"name": "Pics[5]", "s": 0.5, "file": "/data/b.bin"}], trend=NONE),
     "stages": NONE,
     "step": dict(part_of(STEPS, save=SAVES, other_loops=600, after=STEPS - sum(PARTS.values()) - SAVES - 600,
-                         **PARTS), mean_s=COMPUTE / 120 / 1e3, trend=NONE, sync=NONE),
+                         between_epochs=GAPS, **PARTS), mean_s=COMPUTE / 120 / 1e3, trend=NONE, sync=NONE),
     "memory": {"private_begin_bytes": 110000000, "private_end_bytes": 140000000, "major_faults": 7,
                "swapped_bytes": 3 * 4096},
     "threads": [{"name": "pt_autograd_0", "cpu_s": 4}, {"name": "pin", "cpu_s": 2}], "main_thread_cpu_s": 9,
@@ -300,8 +302,8 @@ HIGHLY INPUT-BOUND 35 % of the time
 1.53x as fast
 not ready 26 % ▓ receiving 5 % ▚ sampling 1 % ▒ epoch start 2 % ░ end 1 % · step 65 %
 Load 300 ms: libjpeg 30 %, read 20 %, Resize 13 %, a shared lock 8.2 %, the rest 12 %
-Step 100 ms: before backward 28 %, backward 38 %, between 1.9 %
-optimizer 19 %, saving 1.3 %, other loops 4.7 %, after 7.2 %
+Step 100 ms: before backward 30 %, backward 40 %, between 2.0 %
+optimizer 20 %, saving 1.4 %, after 7.0 %; other loops 600 ms in all
 Which loader 1 of 3 (train.py:41 in main): its waits are 32 % of the time
 2 workers load 6.67 batches/s, this loop would take 10.
 Line get, data.py:12, takes 60 % (\u00b1 10) of a load
@@ -325,7 +327,8 @@ between 240 ms 1.9 %
 optimizer 2.40 s 19 %
 saving 170 ms 1.3 %
 other loops 600 ms 4.7 %
-after 923 ms 7.2 %
+after 841 ms 6.6 %
+between epochs 82.0 ms 0.6 %
 Waits 11.0 ms in the median, 300 ms at 99 %
 Steps 99.0 ms in the median, 159 ms at 99 %
 Starved 58 of 116 steady batches: not ready, and waited for 9.90 ms or more
@@ -534,7 +537,7 @@ GPU_EXPECTED = {
                      gpu_records_dropped=2, gpu_records_dropped_by_us=1, gpu_gaps=1, gpu_gaps_s=0.25,
                      gpu_gap_why="another profiler", cupti_version=26),
     "step": dict(part_of(COMPUTE, save=120, other_loops=0.0, after=COMPUTE - sum(PARTS.values()) - 120, sync=300,
-                         **PARTS), mean_s=COMPUTE / 120 / 1e3, trend=NONE),
+                         between_epochs=0, **PARTS), mean_s=COMPUTE / 120 / 1e3, trend=NONE),
 }
 GPU_ROWS = """
 HIGHLY INPUT-BOUND the GPU is idle 25 % of the time

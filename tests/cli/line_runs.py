@@ -111,7 +111,7 @@ def after(path, function, gap_ms=0):
                     load_begin_ns=batch["load_begin_ns"] + batch["epoch"] * gap_ms * MS)
                for batch in rundb.simulate(100, 4, 20, 20, epochs=4)]
     return rundb.build(path, [rundb.loader(batches, workers=4)],
-                       lines=[("main", 1, "after", [(TRAIN, function, 61), STEP], 300),
+                       lines=[("main", 1, "between_epochs" if gap_ms else "after", [(TRAIN, function, 61), STEP], 300),
                               ("main", 1, "step", [BACKWARD, STEP], 100)], meta=META)
 
 

@@ -339,18 +339,20 @@ def check_other_end(folder):
 def check_connecting(folder):
     """A function of a library that connects anew for each call is named, and what keeps the connection."""
     own = ("/home/me/train.py", "Web.__getitem__", 33)
-    for file, words in (("/usr/lib/python3/site-packages/requests/api.py", "requests.get() connects anew"),
-                        ("/usr/lib/python3/site-packages/requests/sessions.py", "")):
+    for phase, file, words in (
+            ("load", "/usr/lib/python3/site-packages/requests/api.py", "requests.get() connects anew each time: keep a"),
+            ("load", "/usr/lib/python3/site-packages/requests/sessions.py", ""),
+            ("step", "/usr/lib/python3/site-packages/requests/api.py", "")):
         path, batches = os.path.join(folder, "web.db"), rundb.simulate(300, 2, 120, 20)
         for batch in batches:
             batch.update(blocked_ns=int(batch["load_ns"] * 0.9), cpu_ns=batch["load_ns"] // 20, read_ns=0)
         rundb.build(path, [rundb.loader(batches, workers=2, batch_size=SAMPLES)], meta={"schema": "10", "cpus": "8"},
-                    lines=[("worker", 1, "load", [(file, "get", 73), own], 900)])
+                    lines=[("worker" if phase == "load" else "main", 1, phase, [(file, "get", 73), own], 900)])
         with sqlite3.connect(path) as database:
             database.execute("INSERT INTO t_total SELECT 'wait', '10.0.0.7:80', 'socket', 0, COUNT(*),"
                              " CAST(SUM(load_ns) * 0.9 AS INTEGER), 1, 0, 1000, 0 FROM t_batch")
         check(file, path, "fewer_requests", words)
-        t.equal("requests.Session()" in forms.flat(forms.run(path)), bool(words), file)
+        t.equal("requests.Session()" in forms.flat(forms.run(path)), bool(words), phase, file)
 
 
 def check_fixed(folder):
@@ -364,7 +366,7 @@ def check_fixed(folder):
         step = check(second, path, "reduce_cpu_per_batch")
         text, fixed = forms.flat(forms.run(path)), second == "Normalize"
         t.equal("half the CPU, or less" in text, fixed, second, text)
-        t.equal("ToTensor and Normalize are not random, and transforms take 70 % of a load" in text, fixed, second, text)
+        t.equal("Transforms take 70 % of a load, and none is random (ToTensor, Normalize)" in text, fixed, second, text)
         t.equal(step["ci95"][1] > 2, fixed, second, step)
 
 
@@ -373,7 +375,7 @@ def check_growth(folder):
     for again in (40, 0):
         path = build(os.path.join(folder, "growing.db"), 1 << 14, again=again, file="/data/rows.db" if again else "",
                      load_ms=lambda number: 30 + number)
-        check(again, path, "stop_growth", "1. Read on from where the last load ended" if again else "1. Find what grows")
+        check(again, path, "stop_growth", "does each load read on from the start?" if again else "lists that are searched")
         t.equal("40 bytes are read for each byte of a batch" in forms.flat(forms.run(path)), again == 40, again)
 
 

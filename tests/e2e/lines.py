@@ -156,6 +156,17 @@ def check_scope(packages):
         t.check(all(words[2].strip("),") in drain for words in named), named, drain)
 
 
+def check_gaps(packages):
+    """Samples from between epochs, of whichever loader, have a phase of their own; steps stay steps."""
+    database = os.path.join(t.scratch(), "run.db")
+    t.equal(t.run([t.PYTHON, HOST, "gaps"], env=environment(packages, database)).status, 0)
+    t.wait_for_drain(database)
+    found = stacks(database)
+    gaps, steps = found["main", "between_epochs"], found["main", "step"]
+    t.check(gaps["computes"] >= 10 and steps["looks_up"] >= 10, found)
+    t.check(gaps["looks_up"] <= 1 and not steps["computes"], found)
+
+
 def check_off(packages):
     folder = t.scratch()
     database = os.path.join(folder, "run.db")
@@ -174,6 +185,7 @@ def main():
     check_shares(packages)
     check_stops(packages)
     check_scope(packages)
+    check_gaps(packages)
     check_off(packages)
     t.finish()
 

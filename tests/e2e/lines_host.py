@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training whose time goes to three functions, or one whose worker comes to a stop.
 
-usage: lines_host.py shares WORKERS TRUTH | stop KIND
+usage: lines_host.py shares WORKERS TRUTH | stop KIND | gaps
 Into the folder TRUTH goes what part of the loads and of the steps each function took.
 """
 import json
@@ -82,6 +82,28 @@ def in_loop():
         pass
 
 
+class Few:
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, i):
+        return i
+
+
+def gaps():
+    """Three epochs, with two validations within the second one and one behind each: computes() lies between
+    the epochs of both loaders, looks_up() within those of the training."""
+    train, held = (DataLoader(Few(), 4, num_workers=1, collate_fn=list) for _ in range(2))
+    for epoch in range(3):
+        for i, _ in enumerate(train):
+            looks_up(0.1)
+            if epoch == 1 and i in (2, 7):
+                list(held)
+        computes(0.7)
+        list(held)
+        computes(0.7)
+
+
 class Stops:
     def __len__(self):
         return 1000
@@ -98,6 +120,8 @@ def main():
         for _ in DataLoader(Stops(), 4, num_workers=2, collate_fn=list):
             pass
         return
+    if sys.argv[1] == "gaps":
+        return gaps()
     workers = int(sys.argv[2])
     for _ in DataLoader(Shares(), 4, num_workers=workers, collate_fn=list):
         if workers:

@@ -28,7 +28,7 @@ void step_parts_add(struct step_parts *parts, const struct step_sums *sums)
 
 void step_parts_close(struct step_parts *parts, double whole_ns)
 {
-	double known_ns = 0;
+	double known_ns = 0, rest_ns;
 
 	if (!parts->has_optimizer)
 		parts->ns[STEP_BETWEEN] = parts->ns[STEP_OPTIMIZER] = 0;
@@ -40,10 +40,13 @@ void step_parts_close(struct step_parts *parts, double whole_ns)
 	known_ns += parts->ns[STEP_LOOPS];
 	parts->whole_ns = fmax(whole_ns, known_ns);
 	parts->ns[STEP_AFTER] = parts->whole_ns - known_ns;
-	parts->between_epochs_ns =
-		fmin(fmax(parts->whole_ns - parts->ns[STEP_LOOPS] - parts->within_ns, 0),
-		     parts->ns[STEP_AFTER]);
-	parts->within_ns = parts->whole_ns - parts->ns[STEP_LOOPS] - parts->between_epochs_ns;
+	rest_ns = parts->whole_ns - parts->ns[STEP_LOOPS];
+	/* The steps of several loaders overlap if they take longer than there is time for. */
+	parts->between_epochs_ns = STEP_OVERLAP * rest_ns < parts->within_ns
+					   ? NAN
+					   : fmin(fmax(rest_ns - parts->within_ns, 0),
+						  parts->ns[STEP_AFTER]);
+	parts->within_ns = rest_ns - fmax(parts->between_epochs_ns, 0);
 	if (!parts->has_optimizer)
 		parts->ns[STEP_BETWEEN] = parts->ns[STEP_OPTIMIZER] = NAN;
 	parts->is_split &= parts->whole_ns > 0;

@@ -41,7 +41,7 @@ struct step_parts {
 	bool has_optimizer;
 	double ns[STEP_PART_MAX]; /* NAN: not observed; the other parts add up to whole_ns */
 	double whole_ns;
-	double between_epochs_ns; /* part of STEP_AFTER */
+	double between_epochs_ns; /* part of STEP_AFTER; NAN: unknown, as steps overlap */
 	double within_ns;         /* the rest of whole_ns, without STEP_LOOPS */
 };
 

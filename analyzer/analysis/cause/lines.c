@@ -141,7 +141,7 @@ double lines_error(double share, double effective_count)
 struct piece {
 	uint32_t frame, inner;
 	enum line_role role;
-	bool is_loop;
+	bool is_loop, is_gap;
 	int64_t count;
 	double ns;
 };
@@ -227,6 +227,7 @@ static struct piece piece_of(const struct line_samples *samples, const struct li
 			      .inner = stack->frames[0],
 			      .role = lines_is_sampled(stack) ? stack->role : LINE_ROLE_THREAD,
 			      .is_loop = is_main_wait(stack) && i >= within,
+			      .is_gap = stack->phase == LINE_GAP,
 			      .count = stack->count,
 			      .ns = (double)stack->ns};
 }
@@ -265,6 +266,7 @@ static struct line_share sum(const struct piece *pieces, size_t count)
 		line.ns += pieces[i].ns;
 		line.count += pieces[i].count;
 		loop_ns += pieces[i].is_loop ? pieces[i].ns : 0;
+		line.gap_ns += pieces[i].is_gap ? pieces[i].ns : 0;
 		role_ns[pieces[i].role] += pieces[i].ns;
 		if (role_ns[pieces[i].role] > role_ns[line.role])
 			line.role = pieces[i].role;
@@ -302,6 +304,8 @@ bool lines_passes(const struct line_filter *filter, const struct line_stack *sta
 {
 	if (!is_in(filter->group, stack->phase))
 		return false;
+	if (stack->phase == LINE_GAP)
+		return true;
 	if (!stack->loader_id)
 		return filter->takes_unknown;
 	return !filter->loader_id || stack->loader_id == filter->loader_id;
@@ -589,6 +593,16 @@ const struct line_share *lines_of_function(const struct line_lead *steps)
 			ret = line;
 	}
 	return ret;
+}
+
+bool lines_see_gaps(const struct lines *lines)
+{
+	const struct line_lead *lead = &lines->groups[LINE_AFTERS];
+
+	for (size_t i = 0; i < lead->count; i++)
+		if (lead->lines[i].gap_ns > 0)
+			return true;
+	return false;
 }
 
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio)

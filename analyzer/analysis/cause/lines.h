@@ -23,6 +23,7 @@
 	X(EPOCH_END, "epoch_end", WAITS)                                                           \
 	X(BEFORE, "before", STEPS)                                                                 \
 	X(AFTER, "after", AFTERS)                                                                  \
+	X(GAP, "between_epochs", AFTERS) /* of any loader */                                       \
 	X(SAVE, "save", SAVES)                                                                     \
 	X(STEP, "step", STEPS) /* rest of a step, or a whole step */                              \
 	X(OTHER, "other", REST)
@@ -130,6 +131,7 @@ struct line_share {
 	uint32_t inner;      /* innermost frame with most of the line's time; may be `frame` */
 	double inner_share;  /* share of the line's time in `inner` */
 	enum line_role role; /* kind of thread that spent most of the line's time */
+	double gap_ns;       /* the line's time between epochs */
 	bool is_loop;        /* the line mostly waits in a loop that calls the loader */
 	bool is_waiter;
 	bool is_own;
@@ -217,6 +219,9 @@ bool lines_passes(const struct line_filter *filter, const struct line_stack *sta
  */
 int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
+
+/* Returns true if stacks were sampled between epochs: old databases have none from there. */
+bool lines_see_gaps(const struct lines *lines);
 
 /* Returns a group's longest line, loops excepted; NULL: it is under a quarter, or few samples. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);

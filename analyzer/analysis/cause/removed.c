@@ -80,11 +80,9 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 	const bool with_calls = id == ADVICE_FEWER_OPENS || !(leading && leading->is_collating);
 	const double share = lines ? lines_function_share(lines, with_calls) : 0;
 
-	/* Of what all transforms give, and so of whole samples, nothing need be computed twice. */
-	if (id == ADVICE_REDUCE_CPU_PER_BATCH && v->diagnosis->grounds.fixed_share >= NEARLY_HALF)
-		return removed_working_share(v);
-	if (id == ADVICE_REDUCE_CPU_PER_BATCH && share >= NEARLY_HALF)
-		return fmin(share, removed_working_share(v));
+	const double fixed = v->diagnosis->grounds.fixed_share;
+	if (id == ADVICE_REDUCE_CPU_PER_BATCH && fmax(share, fixed) >= NEARLY_HALF)
+		return fmin(fmax(share, fixed), removed_working_share(v));
 	/* At least share + read - 1 of the time is both in that function and reading. */
 	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
 		return share;

@@ -297,6 +297,8 @@ void sampler_take(struct sampler *sampler, const struct segment *segment, const 
 		      0);
 	} else if (!(event->flags & (DLPROF_FLAG_NESTED | DLPROF_FLAG_STEP))) {
 		target_note_asker(target, asker_of(segment, ring, event));
+		if (target->ended_tid == asker_of(segment, ring, event))
+			target->ended_tid = 0;
 		claim(sampler, target->pid, asker_of(segment, ring, event), begin_ns, end_ns,
 		      BOOKING_FREE, LINE_NOT_READY, 0);
 	}
@@ -314,13 +316,11 @@ void sampler_epoch(struct sampler *sampler, const struct segment *segment, const
 		return;
 	target->moved_ns = event->begin_ns + event->duration_ns;
 	target_note_asker(target, tid);
-	/* Time between epochs counts as part of the steps, as time after an optimizer does. */
 	if (!is_end && target->ended_tid == tid)
 		claim(sampler, target->pid, tid, target->ended_ns, event->begin_ns, BOOKING_FREE,
-		      LINE_AFTER, target->ended_loader_id);
+		      LINE_GAP, loader_id);
 	target->ended_ns = target->moved_ns;
-	target->ended_tid = is_end ? tid : 0;
-	target->ended_loader_id = loader_id;
+	target->ended_tid = is_end && !(event->flags & DLPROF_FLAG_FAILED) ? tid : 0;
 	claim(sampler, target->pid, tid, event->begin_ns, target->moved_ns, BOOKING_FREE,
 	      is_end ? LINE_EPOCH_END : LINE_EPOCH_START, loader_id);
 }

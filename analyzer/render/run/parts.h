@@ -73,7 +73,7 @@ const char *evidence_taker(const struct report *report);
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer);
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);
 
-/* Returns true if most of the time after optimizers lies between epochs. */
+/* Returns true if the line that leads after the optimizer mostly runs between epochs. */
 bool step_is_between_epochs(const struct report *report);
 
 /* Appends the shares of a step's parts. Returns false if steps are not divided into parts. */

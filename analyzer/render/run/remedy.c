@@ -122,19 +122,25 @@ static bool asks_beside_files(const struct report *report, const struct advice *
 	       facts->read_per_byte >= MOST;
 }
 
-/* Returns the library's function which loads call, and which makes a connection for each call. */
-static const char *connecting_call(const struct report *report)
+/* Returns the frame in which loads call a library that connects anew at each call; NULL: none. */
+static const struct line_frame *connecting_call(const struct report *report)
 {
-	for (size_t i = 0; i < report->samples.frame_count; i++) {
-		const struct line_frame *frame = &report->samples.frames[i];
+	const struct line_samples *samples = &report->samples;
+	const struct line_frame *found = NULL;
 
-		if (strstr(frame->file, "/requests/api.py"))
-			return "requests.get()";
-		if (strstr(frame->file, "/urllib/request.py") &&
-		    strcmp(frame->function, "urlopen") == 0)
-			return "urllib.request.urlopen()";
-	}
-	return NULL;
+	for (size_t i = 0; i < samples->stack_count && !found; i++)
+		for (size_t k = 0; k < samples->stacks[i].depth; k++) {
+			const struct line_frame *frame =
+				&samples->frames[samples->stacks[i].frames[k]];
+
+			if (samples->stacks[i].phase != LINE_LOAD)
+				break;
+			if (strstr(frame->file, "/requests/api.py") ||
+			    (strstr(frame->file, "/urllib/request.py") &&
+			     strcmp(frame->function, "urlopen") == 0))
+				found = frame;
+		}
+	return found;
 }
 
 /* Returns true if loads that grow read much more than they return, as a query with OFFSET does. */
@@ -142,8 +148,8 @@ static bool reads_more_and_more(const struct report *report, const struct advice
 {
 	const struct grounds *r = &report->diagnosis.grounds;
 
-	return advice->id == ADVICE_STOP_GROWTH && r->storage_share >= READING &&
-	       r->read_again >= GROUNDS_READ_AGAIN;
+	return advice->id == ADVICE_STOP_GROWTH && r->storage_share >= READING && r->facts &&
+	       r->facts->read_per_byte >= GROUNDS_READ_AGAIN;
 }
 
 /* Returns true if loads are long now and then for work of their own, not for opening files. */
@@ -191,8 +197,6 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return "Fill that queue faster, or do in the workers what its other end does.";
 	if (advice->id == ADVICE_WITHOUT_HELPER && report->diagnosis.grounds.is_other_end_idle)
 		return "Let what the loads wait for begin earlier, or do it once, beforehand.";
-	if (reads_more_and_more(report, advice))
-		return "Read on from where the last load ended, not from the start.";
 	if (asks_beside_files(report, advice))
 		return "Ask once, beforehand, and keep the answers, or once a batch.";
 	if (spreads_work(report, advice))
@@ -330,14 +334,14 @@ static bool add_fixed(const struct report *report, const struct inside_parts *pa
 
 	if (!(share >= MOST))
 		return false;
+	page_append(buffer, REMEDY_WORDS, "Transforms take %s of a load, and none is random (",
+		    UNITS_SHARE(share));
 	for (size_t i = 0; i < parts->count && count < 2; i++)
 		if (strcmp(parts->items[i].what, "transform") == 0)
-			page_append(buffer, REMEDY_WORDS, "%s%.40s", count++ ? " and " : "",
+			page_append(buffer, REMEDY_WORDS, "%s%.40s", count++ ? ", " : "",
 				    parts->items[i].name);
 	page_append(buffer, REMEDY_WORDS,
-		    " are not random, and transforms take %s of a load: apply them once, "
-		    "beforehand, and keep what they give.",
-		    UNITS_SHARE(share));
+		    "): if what they get is the same in every epoch, apply them once, beforehand.");
 	return true;
 }
 
@@ -368,6 +372,7 @@ static bool add_transform(const struct report *report, char *buffer)
 static void leader_words(const struct report *report, char *buffer)
 {
 	const char *how = explain_find(advice_names[ADVICE_REDUCE_CPU_PER_BATCH])->how;
+	const struct line_share *leading = lines_leading(&report->lines, LINE_LOADS);
 	const struct grounds *r = &report->diagnosis.grounds;
 	size_t at;
 
@@ -380,7 +385,7 @@ static void leader_words(const struct report *report, char *buffer)
 	page_append(buffer, REMEDY_WORDS, "Begin with ");
 	if (code_add_leader(report, LINE_LOADS, false, buffer, REMEDY_WORDS)) {
 		/* Each epoch collates other batches, so none of the results can be kept. */
-		if (strstr(buffer + at, "collate"))
+		if (leading && leading->is_collating)
 			how = "Stack whole arrays (numpy.stack, torch.from_numpy), not lists of "
 			      "arrays or numbers.";
 		page_append(buffer, REMEDY_WORDS, ": %c%s", tolower(*how), how + 1);
@@ -464,15 +469,16 @@ static void samples_words(const struct report *report, char *buffer)
 static void growth_words(const struct report *report, char *buffer)
 {
 	snprintf(buffer, REMEDY_WORDS,
-		 "%s bytes are read for each byte of a batch. A query with OFFSET, or a loop that "
-		 "skips what came before, reads all of that: ask for what follows the last key "
-		 "(WHERE id > ...).",
-		 UNITS_RATE(report->diagnosis.grounds.read_again));
+		 "%s bytes are read for each byte of a batch: does each load read on from the "
+		 "start? A query with OFFSET does, or a loop that skips what came before: ask for "
+		 "what follows the last key (WHERE id > ...).",
+		 UNITS_RATE(report->diagnosis.grounds.facts->read_per_byte));
 }
 
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const char *file = advice->id == ADVICE_KEEP_OPEN ? reopened_file(report) : NULL;
+	const struct line_frame *call = connecting_call(report);
 
 	*buffer = '\0';
 	if (dialect_add_how(report, advice, buffer, REMEDY_WORDS))
@@ -530,12 +536,13 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			return "The data comes from files, and next to nothing from the server. "
 			       "huggingface_hub asks if its cache is up to date: "
 			       "local_files_only=True, or HF_HUB_OFFLINE=1.";
-		if (connecting_call(report))
+		if (call)
 			snprintf(buffer, REMEDY_WORDS,
-				 "Fetch them at the same time, by threads in __getitems__. %s "
-				 "connects anew each time: keep a requests.Session() in each "
-				 "worker.",
-				 connecting_call(report));
+				 "In one request or, if there is none, at the same time by threads "
+				 "(__getitems__). %s%.40s() connects anew each time: keep a "
+				 "requests.Session() in each worker.",
+				 strstr(call->file, "/requests/") ? "requests." : "",
+				 call->function);
 		break;
 	case ADVICE_SMOOTH_SHARD_OPENING:
 		if (spreads_work(report, advice))
@@ -548,8 +555,8 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			return "Start more processes that fill it, if they share nothing; more "
 			       "workers only wait for it, too.";
 		if (report->diagnosis.grounds.is_other_end_idle)
-			return "The process at the other end of the pipe hardly computes: it "
-			       "waits, too. Download ahead in a thread, or in more workers.";
+			return "The process at the other end of the pipe is not seen to compute, "
+			       "so it waits, too. Begin several at once: more workers, or threads.";
 		break;
 	case ADVICE_INSPECT_LOADS:
 		if (!add_line(report, LINE_LOADS, buffer))
@@ -586,7 +593,9 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			page_append(buffer, REMEDY_WORDS,
 				    "The framework's own profiler (torch.profiler, say) names the "
 				    "operators in it.");
-		if (report->diagnosis.grounds.step_growth.is_lasting) {
+		/* Steps may also become longer because other programs have come to run. */
+		if (report->diagnosis.grounds.step_growth.is_lasting &&
+		    !series_has_others(&report->series)) {
 			page_append(buffer, REMEDY_WORDS, "%sSteps become longer: ",
 				    *buffer ? " " : "");
 			evidence_add_growth(&report->diagnosis.grounds.step_growth, buffer,

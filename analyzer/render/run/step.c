@@ -17,7 +17,7 @@ static const struct {
 	[STEP_OPTIMIZER] = {"optimizer", "the optimizer's step, without its closure"},
 	[STEP_SAVE] = {"saving", "checkpoints"},
 	[STEP_LOOPS] = {"other loops", "steps of loaders without a backward pass: validation"},
-	[STEP_AFTER] = {"after", "all else: metrics, logging, between epochs"},
+	[STEP_AFTER] = {"after", "all else: metrics, logging"},
 };
 
 /* Returns words for a step's part. If the optimizer was not observed, STEP_AFTER includes it. */
@@ -53,11 +53,17 @@ const char *step_place(const struct report *report, enum step_part part)
 	return step_part_place(part);
 }
 
+/* Returns a part's time, that of STEP_AFTER without the time between epochs. */
+static double without_gaps_ns(const struct step_parts *parts, enum step_part part)
+{
+	return parts->ns[part] - (part == STEP_AFTER ? fmax(parts->between_epochs_ns, 0) : 0);
+}
+
 bool step_is_between_epochs(const struct report *report)
 {
-	const struct step_parts *parts = &report->step;
+	const struct line_share *line = lines_leading(&report->lines, LINE_AFTERS);
 
-	return parts->is_split && parts->between_epochs_ns > parts->ns[STEP_AFTER] / 2;
+	return line && line->gap_ns > line->ns / 2;
 }
 
 bool step_add_words(const struct report *report, char *text, size_t size)
@@ -68,9 +74,7 @@ bool step_add_words(const struct report *report, char *text, size_t size)
 	if (!parts->is_split)
 		return false;
 	for (int part = 0; part < STEP_PART_MAX; part++) {
-		const double share =
-			(parts->ns[part] - (part == STEP_AFTER ? parts->between_epochs_ns : 0)) /
-			parts->within_ns;
+		const double share = without_gaps_ns(parts, part) / parts->within_ns;
 
 		if (part == STEP_LOOPS || !(share >= WORTH_SAYING))
 			continue;
@@ -116,8 +120,13 @@ void step_outline(const struct report *report, struct outline *o)
 	for (int part = 0; part < STEP_PART_MAX; part++) {
 		if (parts->ns[part] == 0 && part >= STEP_SAVE)
 			continue;
-		outline_part(o, PARTS[part].label, parts->ns[part], parts->whole_ns, "%s",
-			     note_of(parts, part));
-		outline_share(o, step_parts_share(parts, part), 0);
+		outline_part(o, PARTS[part].label, without_gaps_ns(parts, part), parts->whole_ns,
+			     "%s", note_of(parts, part));
+		outline_share(o, without_gaps_ns(parts, part) / parts->whole_ns, 0);
+	}
+	if (parts->between_epochs_ns > 0) {
+		outline_part(o, "between epochs", parts->between_epochs_ns, parts->whole_ns, "%s",
+			     "from one epoch's end to the next one's start");
+		outline_share(o, parts->between_epochs_ns / parts->whole_ns, 0);
 	}
 }

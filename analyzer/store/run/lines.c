@@ -94,7 +94,7 @@ static unsigned does(const char *file, const char *function, bool is_waiter)
 		does |= LINE_GOES_BACK;
 	if (strstr(file, "/torch/utils/data/_utils/fetch.py"))
 		does |= LINE_FETCHES;
-	if (strstr(name, "collate"))
+	if (strcasestr(function, "collat"))
 		does |= LINE_COLLATES;
 	if (strcmp(name, "__getitem__") == 0)
 		does |= LINE_GETS_ITEM;
