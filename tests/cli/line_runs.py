@@ -104,12 +104,12 @@ def spread(path):
                        lines=loop + loads(150) + waits(), meta=META)
 
 
-def after(path, function, gap_ms=0):
+def after(path, function, gap_ms=0, load_ms=20):
     """A run in which one function of the user's takes most of what follows the optimizer, or the epochs."""
     batches = [dict(batch, before_ns=MS, backward_ns=2 * MS, between_ns=0, optimizer_ns=MS, save_ns=0,
                     begin_ns=batch["begin_ns"] + batch["epoch"] * gap_ms * MS,
                     load_begin_ns=batch["load_begin_ns"] + batch["epoch"] * gap_ms * MS)
-               for batch in rundb.simulate(100, 4, 20, 20, epochs=4)]
+               for batch in rundb.simulate(100, 4, load_ms, 20, epochs=4)]
     return rundb.build(path, [rundb.loader(batches, workers=4)],
                        lines=[("main", 1, "between_epochs" if gap_ms else "after", [(TRAIN, function, 61), STEP], 300),
                               ("main", 1, "step", [BACKWARD, STEP], 100)], meta=META)

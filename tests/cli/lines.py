@@ -139,6 +139,9 @@ def check_leader(folder):
     t.check("1. Do what lies between epochs faster" in text and "between epochs 15.0 s in all" in text, text)
     t.check("of the time between epochs" in text, text)
     t.check(0.6 < step["between_epochs"] < 0.7 and step["after"] > 0.9, step)
+    for gap_ms, wanted in ((5000, "logging"), (0, "loader_capacity")):
+        path = line_runs.after(os.path.join(folder, "high.db"), "Pairs.draw", gap_ms, load_ms=100)
+        t.equal(json.loads(forms.run(path, "--json"))["cause"], wanted, "of a highly input-bound run", gap_ms)
     text = forms.flat(forms.run(line_runs.alone(os.path.join(folder, "alone.db"))))
     t.check("Why collate takes most of a load, and the loader has no workers: every batch" in text, text)
     for every, words in ((100, "The last step of each epoch takes"), (50, "Every 50th step takes")):

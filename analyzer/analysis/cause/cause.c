@@ -307,8 +307,8 @@ static double logging_ns(const struct cause_input *input)
 	    input->has_gpu)
 		return 0;
 	after_ns = input->step->ns[STEP_AFTER];
-	/* Old databases have no samples from between epochs. */
-	if (!lines_see_gaps(input->lines))
+	/* A line has no time in gaps in which it was not seen, as in old databases. */
+	if (!(line->gap_ns > 0))
 		after_ns -= fmax(input->step->between_epochs_ns, 0);
 	return fmax(line->share, line->of_function) * after_ns;
 }
@@ -327,9 +327,12 @@ static double step_line_ns(const struct finding *f, const struct cause_input *in
 	return (line->share - line->error) * f->account.step_ns;
 }
 
-/* Inserts a cause at `first` or behind it; at the front and true if it outweighs all waiting. */
-static bool insert_pause(const struct finding *f, struct diagnosis *d, size_t first,
-			 enum cause cause, double ns)
+/*
+ * Inserts a cause that is no part of a step: at the front, and returns true, if it outweighs all
+ * waiting; else from index `first` on.
+ */
+static bool insert_outside(const struct finding *f, struct diagnosis *d, size_t first,
+			   enum cause cause, double ns)
 {
 	const bool is_front = first && ns > f->account.wait_ns;
 
@@ -340,14 +343,13 @@ static bool insert_pause(const struct finding *f, struct diagnosis *d, size_t fi
 /*
  * Adds the causes that lengthen steps. Saving and logging are causes of their own, whose time does
  * not count as long steps. If the verdict is HIGHLY, all causes of waiting stay before these, but
- * for saving or logging that takes longer than all waiting.
+ * for saving, and for work between epochs, that takes longer than all waiting.
  */
 static void add_pauses(const struct finding *f, const struct cause_input *input,
 		       struct diagnosis *d)
 {
 	const double time_ns = f->account.time_ns, line_ns = step_line_ns(f, input);
-	const bool is_high = f->verdict == STALL_VERDICT_HIGHLY;
-	size_t first = is_high ? d->cause_count : 0;
+	size_t first = f->verdict == STALL_VERDICT_HIGHLY ? d->cause_count : 0;
 	const bool is_split = input->step && input->step->is_split;
 	double pauses_ns = d->compute_share * (f->wait_all_ns + f->compute_all_ns);
 	double save_ns = is_split ? input->step->ns[STEP_SAVE] : 0, log_ns = logging_ns(input);
@@ -357,9 +359,11 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 	if (pauses_ns - save_ns - log_ns < fmax(CAUSE_COST_LEAST * time_ns, pauses_ns / 2))
 		pauses_ns = 0;
 	if (save_ns >= CAUSE_COST_LEAST * time_ns)
-		first += insert_pause(f, d, is_high ? first : 0, CAUSE_SAVING, save_ns);
-	if (log_ns >= LOGGING_LEAST * time_ns)
-		first += insert_pause(f, d, is_high ? first : 0, CAUSE_LOGGING, log_ns);
+		first += insert_outside(f, d, first, CAUSE_SAVING, save_ns);
+	if (log_ns >= LOGGING_LEAST * time_ns && lines_lead_in_gaps(input->lines))
+		first += insert_outside(f, d, first, CAUSE_LOGGING, log_ns);
+	else if (log_ns >= LOGGING_LEAST * time_ns)
+		insert_cause(d, first, CAUSE_LOGGING, log_ns, time_ns);
 	if (d->grounds.steps_held.share > 0)
 		insert_cause(d, first, CAUSE_STEPS_HELD,
 			     (d->grounds.steps_held.share - d->grounds.steps_held.error) *

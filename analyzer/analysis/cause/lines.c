@@ -595,14 +595,11 @@ const struct line_share *lines_of_function(const struct line_lead *steps)
 	return ret;
 }
 
-bool lines_see_gaps(const struct lines *lines)
+bool lines_lead_in_gaps(const struct lines *lines)
 {
-	const struct line_lead *lead = &lines->groups[LINE_AFTERS];
+	const struct line_share *line = lines_leading(lines, LINE_AFTERS);
 
-	for (size_t i = 0; i < lead->count; i++)
-		if (lead->lines[i].gap_ns > 0)
-			return true;
-	return false;
+	return line && line->gap_ns > line->ns / 2;
 }
 
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio)

@@ -220,8 +220,8 @@ bool lines_passes(const struct line_filter *filter, const struct line_stack *sta
 int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
 
-/* Returns true if stacks were sampled between epochs: old databases have none from there. */
-bool lines_see_gaps(const struct lines *lines);
+/* Returns true if the line that leads after the optimizer mostly runs between epochs. */
+bool lines_lead_in_gaps(const struct lines *lines);
 
 /* Returns a group's longest line, loops excepted; NULL: it is under a quarter, or few samples. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);

@@ -9,7 +9,6 @@
 #include "analysis/cause/callee.h"
 #include "render/form/outline.h"
 #include "render/form/units.h"
-#include "render/run/parts.h"
 #include "render/run/report.h"
 #include "store/run/lines.h"
 
@@ -335,7 +334,7 @@ static void add_line_words(const struct report *report, const struct line_named 
 
 	if (named->is_holder)
 		whole = GROUPS[named->group].all;
-	else if (named->group == LINE_AFTERS && step_is_between_epochs(report))
+	else if (named->group == LINE_AFTERS && lines_lead_in_gaps(&report->lines))
 		whole = "the time between epochs";
 	page_append(text, size, "%.*s, %s, %s %s (± %.0f) of %s", head_length(function), function,
 		    tail(CODE_PLACE(&names, named->line->frame)),

@@ -73,9 +73,6 @@ const char *evidence_taker(const struct report *report);
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer);
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);
 
-/* Returns true if the line that leads after the optimizer mostly runs between epochs. */
-bool step_is_between_epochs(const struct report *report);
-
 /* Appends the shares of a step's parts. Returns false if steps are not divided into parts. */
 bool step_add_words(const struct report *report, char *text, size_t size);
 

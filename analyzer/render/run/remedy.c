@@ -211,7 +211,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		return "Make it once, before the loop, not again and again.";
 	if (advice->id == ADVICE_REDUCE_MAIN_THREAD_EVENT &&
 	    report->diagnosis.cause == CAUSE_LOGGING)
-		return step_is_between_epochs(report)
+		return lines_lead_in_gaps(&report->lines)
 			       ? "Do what lies between epochs faster, or less often."
 			       : "Do what follows the optimizer less often, or faster.";
 	if (advice->id == ADVICE_FIND_EVENT && removed_is_shift(&report->diagnosis))
@@ -572,7 +572,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			return "What the constructor (__init__) reads or computes can be kept "
 			       "between epochs. Lightning makes loaders and datasets anew with "
 			       "reload_dataloaders_every_n_epochs.";
-		if (report->diagnosis.cause == CAUSE_LOGGING && step_is_between_epochs(report))
+		if (report->diagnosis.cause == CAUSE_LOGGING && lines_lead_in_gaps(&report->lines))
 			return "Work on whole arrays, not on elements; keep what stays as it is; "
 			       "or do it in another process while the epoch runs.";
 		if (report->diagnosis.cause == CAUSE_LOGGING)

@@ -46,7 +46,7 @@ const char *step_part_place(enum step_part part)
 const char *step_place(const struct report *report, enum step_part part)
 {
 
-	if (part == STEP_AFTER && step_is_between_epochs(report))
+	if (part == STEP_AFTER && lines_lead_in_gaps(&report->lines))
 		return "between epochs";
 	if (part == STEP_AFTER && !report->step.has_optimizer)
 		return "after the backward pass";
@@ -57,13 +57,6 @@ const char *step_place(const struct report *report, enum step_part part)
 static double without_gaps_ns(const struct step_parts *parts, enum step_part part)
 {
 	return parts->ns[part] - (part == STEP_AFTER ? fmax(parts->between_epochs_ns, 0) : 0);
-}
-
-bool step_is_between_epochs(const struct report *report)
-{
-	const struct line_share *line = lines_leading(&report->lines, LINE_AFTERS);
-
-	return line && line->gap_ns > line->ns / 2;
 }
 
 bool step_add_words(const struct report *report, char *text, size_t size)
