@@ -478,7 +478,8 @@ static void growth_words(const struct report *report, char *buffer)
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const char *file = advice->id == ADVICE_KEEP_OPEN ? reopened_file(report) : NULL;
-	const struct line_frame *call = connecting_call(report);
+	const struct line_frame *call =
+		advice->id == ADVICE_FEWER_REQUESTS ? connecting_call(report) : NULL;
 
 	*buffer = '\0';
 	if (dialect_add_how(report, advice, buffer, REMEDY_WORDS))

@@ -338,7 +338,7 @@ CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT
 -- For main in steps also holder: of such a thread, while main waited for it; python: of main, while
 -- it held the interpreter. phase: load; not_ready, receiving, sampling, epoch_start, epoch_end
 -- (parts of the waits); before, after, save (parts of a step), step (its other parts, or a whole
--- step); other. loader_id: 0 if unknown.
+-- step); between_epochs (of any two, counted as after); other. loader_id: 0 if unknown.
 CREATE TABLE t_frame (
 	id INTEGER PRIMARY KEY,
 	file TEXT NOT NULL,
