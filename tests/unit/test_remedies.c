@@ -415,6 +415,15 @@ Test(remedies, half_the_cpu_or_less_reaches_to_loads_without_their_longest_funct
 		cr_expect_float_eq(half->gain, 1, 0.1, "half of each load");
 		cr_expect(is_most ? half->high > 5 : half->high < 1.5, "%g", half->high);
 	}
+	/* A second worker brings a little less than that, and no more. */
+	m.workers = 1;
+	for (int is_most = 0; is_most < 2; is_most++) {
+		line.of_function = is_most ? 0.9 : 0.45;
+		model_run(&m);
+		judge(&input);
+		cr_assert(is_advised(ADVICE_MORE_LOADER_CAPACITY));
+		cr_expect_eq(diagnosis.advice.steps[0].id == ADVICE_REDUCE_CPU_PER_BATCH, is_most);
+	}
 }
 
 /* The user's own code goes first unless workers, or more of them, bring twice as much. */

@@ -627,7 +627,10 @@ static void add_lack(const struct remedied *v, struct advice_list *list)
 		put_at(at, &advice, list);
 }
 
-/* If the user's own code leads, puts REDUCE_CPU_PER_BATCH before workers that gain little more. */
+/*
+ * Puts REDUCE_CPU_PER_BATCH before workers that gain little more, if the user's own code leads, or
+ * before workers that gain less, if one function takes so much that more than half may be saved.
+ */
 static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 {
 	struct advice *steps = list->steps, first = steps[0];
@@ -635,8 +638,9 @@ static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 	if (first.id != ADVICE_USE_WORKERS && first.id != ADVICE_MORE_LOADER_CAPACITY)
 		return;
 	for (size_t i = 1; i < list->count; i++)
-		if (d->grounds.is_own_code && steps[i].id == ADVICE_REDUCE_CPU_PER_BATCH &&
-		    first.gain < MUCH_MORE * steps[i].gain) {
+		if (steps[i].id == ADVICE_REDUCE_CPU_PER_BATCH &&
+		    (d->grounds.is_own_code ? first.gain < MUCH_MORE * steps[i].gain
+					    : steps[i].is_open && first.gain < steps[i].gain)) {
 			steps[0] = steps[i];
 			steps[i] = first;
 			return;
