@@ -16,12 +16,13 @@ void step_parts_add(struct step_parts *parts, const struct step_sums *sums)
 
 	parts->is_split |= trains;
 	parts->has_optimizer |= sums->ns[STEP_OPTIMIZER] > 0;
-	*(trains ? &parts->within_ns : &parts->ns[STEP_LOOPS]) += fmax(sums->compute_ns, 0);
-	for (int part = 0; trains && part < STEP_SAVE; part++)
-		parts->ns[part] += fmax(sums->ns[part], 0);
 	/* A loop that does not train is all STEP_LOOPS, even its saves. */
-	if (trains)
-		parts->ns[STEP_SAVE] += fmax(sums->ns[STEP_SAVE], 0);
+	if (!trains)
+		parts->ns[STEP_LOOPS] += fmax(sums->compute_ns, 0);
+	else
+		parts->within_ns += fmax(sums->compute_ns, 0);
+	for (int part = 0; trains && part < STEP_TOLD_MAX; part++)
+		parts->ns[part] += fmax(sums->ns[part], 0);
 	parts->ns[STEP_SAVE] += fmax(sums->save_ns, 0);
 	parts->within_ns += fmax(sums->save_ns, 0);
 }

@@ -299,8 +299,7 @@ static bool is_accumulation(const struct finding *f, const struct period *comput
 
 static double logging_ns(const struct cause_input *input)
 {
-	const struct line_share *line =
-		input->lines ? lines_leading(input->lines, LINE_AFTERS) : NULL;
+	const struct line_share *line = lines_leading(input->lines, LINE_AFTERS);
 	double after_ns;
 
 	if (!line || !input->step || !input->step->is_split || !input->step->has_optimizer ||

@@ -279,8 +279,7 @@ static bool is_making(const struct grounds *r, const struct lines *lines)
 /* Returns true if loads mostly compute in one of the user's functions, and decode few images. */
 static bool is_own_code(const struct grounds *r, const struct cause_input *input)
 {
-	const struct line_share *line =
-		input->lines ? lines_leading(input->lines, LINE_LOADS) : NULL;
+	const struct line_share *line = lines_leading(input->lines, LINE_LOADS);
 
 	return line &&
 	       lines_function_share(input->lines, false) - line->function_error >= OWN_LEAST &&

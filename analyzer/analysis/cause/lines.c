@@ -572,9 +572,9 @@ static bool is_of_function(const struct line_share *line, double share)
 
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group)
 {
-	const struct line_lead *lead = &lines->groups[group];
+	const struct line_lead *lead = lines ? &lines->groups[group] : NULL;
 
-	for (size_t i = 0; lead->samples >= NAMED_COUNT && i < lead->count; i++)
+	for (size_t i = 0; lead && lead->samples >= NAMED_COUNT && i < lead->count; i++)
 		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop)
 			return &lead->lines[i];
 	return NULL;

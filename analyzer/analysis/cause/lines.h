@@ -223,7 +223,7 @@ void lines_done(struct lines *lines);
 /* Returns true if the line that leads after the optimizer mostly runs between epochs. */
 bool lines_lead_in_gaps(const struct lines *lines);
 
-/* Returns a group's longest line, loops excepted; NULL: it is under a quarter, or few samples. */
+/* Returns a group's longest line but loops; NULL: it is under a quarter, or few or no samples. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
 /*

@@ -75,14 +75,14 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 {
 	const struct lines *lines = v->input->lines;
 	const double read = v->input->loads ? load_read_share(v->input->loads) : 0;
-	const struct line_share *leading = lines ? lines_leading(lines, LINE_LOADS) : NULL;
+	const struct line_share *leading = lines_leading(lines, LINE_LOADS);
 	/* Batches differ in each epoch, so what is computed to put them together is not kept. */
 	const bool with_calls = id == ADVICE_FEWER_OPENS || !(leading && leading->is_collating);
-	const double share = lines ? lines_function_share(lines, with_calls) : 0;
+	const double share = lines_function_share(lines, with_calls);
+	const double kept = fmax(share, v->diagnosis->grounds.fixed_share);
 
-	const double fixed = v->diagnosis->grounds.fixed_share;
-	if (id == ADVICE_REDUCE_CPU_PER_BATCH && fmax(share, fixed) >= NEARLY_HALF)
-		return fmin(fmax(share, fixed), removed_working_share(v));
+	if (id == ADVICE_REDUCE_CPU_PER_BATCH && kept >= NEARLY_HALF)
+		return fmin(kept, removed_working_share(v));
 	/* At least share + read - 1 of the time is both in that function and reading. */
 	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
 		return share;

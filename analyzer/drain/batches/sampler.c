@@ -296,11 +296,12 @@ void sampler_take(struct sampler *sampler, const struct segment *segment, const 
 		claim(sampler, target->pid, ring->tid, begin_ns, end_ns, BOOKING_FREE, LINE_LOAD,
 		      0);
 	} else if (!(event->flags & (DLPROF_FLAG_NESTED | DLPROF_FLAG_STEP))) {
-		target_note_asker(target, asker_of(segment, ring, event));
-		if (target->ended_tid == asker_of(segment, ring, event))
+		const uint32_t tid = asker_of(segment, ring, event);
+
+		target_note_asker(target, tid);
+		if (target->ended_tid == tid)
 			target->ended_tid = 0;
-		claim(sampler, target->pid, asker_of(segment, ring, event), begin_ns, end_ns,
-		      BOOKING_FREE, LINE_NOT_READY, 0);
+		claim(sampler, target->pid, tid, begin_ns, end_ns, BOOKING_FREE, LINE_NOT_READY, 0);
 	}
 }
 
