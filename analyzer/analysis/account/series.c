@@ -313,8 +313,8 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 			double load_mean_ns, double loads_at_once)
 {
 	const double children = facts->children_cores * loads_at_once;
-	const double cpu_ns = series->load_cpu_ns / (double)series->load_cpu_count;
-	double unseen = 1 - cpu_ns / load_mean_ns;
+	const double cpu = series_load_cpu_ns(series) / load_mean_ns;
+	double unseen = 1 - cpu;
 
 	if (facts->no_core_ns > 0)
 		unseen -= facts->no_core_ns / facts->load_ns;
@@ -328,11 +328,15 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 		series->worker_threads = facts->runnable_threads;
 	series->worker_cores = series->worker_threads;
 	if (children >= CHILDREN_LEAST) {
-		series->worker_cores = fmax(series->worker_threads, cpu_ns / load_mean_ns) +
-				       facts->children_cores;
+		series->worker_cores = fmax(series->worker_threads, cpu) + facts->children_cores;
 		series->other_cores -= fmin(children, series->other_cores);
 		share_take_out(&series->share, children);
 	}
+}
+
+double series_load_cpu_ns(const struct batch_series *series)
+{
+	return series->load_cpu_ns / (double)series->load_cpu_count;
 }
 
 double series_free_cores(const struct batch_series *series)

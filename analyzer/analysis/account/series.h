@@ -149,6 +149,9 @@ int series_extend(struct batch_series *series, const struct series_part *part);
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret);
 
+/* Returns the mean CPU time of a load, of its own thread alone; NAN: unknown. */
+double series_load_cpu_ns(const struct batch_series *series);
+
 /* Returns how many cores other programs leave to the run; NAN: unknown. */
 double series_free_cores(const struct batch_series *series);
 

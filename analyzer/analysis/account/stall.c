@@ -255,21 +255,23 @@ static void set_ratios(const struct batch_series *s, struct finding *f)
 
 /*
  * Returns how many times as fast steps would be without workers that compete for cores; 1: hardly
- * faster, or other programs took cores. In the run, the training's thread had a core for main_share
- * of the time in which it wanted one. It is taken to want one always, except in waits for
- * unfinished batches, and to have waited for cores no longer than the loads used them.
+ * faster. In the run, the training's thread had a core for main_share of the time in which it
+ * wanted one. It is taken to want one always, except in waits for unfinished batches, and to have
+ * waited for cores no longer than the loads used them. Of its waits for cores, other programs
+ * caused the share that they have in the CPU time of the loads and of other programs.
  */
 static double faster_alone(const struct batch_series *s, const struct finding *f)
 {
 	const double busy_ns = f->account.time_ns * (1 - f->account.share[ACCOUNT_NOT_READY]);
 	const double cpu_ns = s->main_cores * f->account.time_ns;
-	const double load_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : 0;
 	const double most_ns = busy_ns - cpu_ns;
-	const double waited_ns =
-		fmin(cpu_ns * (1 / s->main_share - 1), load_ns * (double)s->count);
+	const double loads_ns = series_load_cpu_ns(s) * (double)s->count;
+	const double others_ns = series_has_others(s) ? s->other_cores * f->account.time_ns : 0;
+	const double by_loads = loads_ns / (loads_ns + others_ns);
+	const double waited_ns = fmin(by_loads * cpu_ns * (1 / s->main_share - 1), loads_ns);
 	double factor;
 
-	if (f->by_gpu || !(s->workers > 0) || !(s->main_share > 0) || series_has_others(s) ||
+	if (f->by_gpu || !(s->workers > 0) || !(s->main_share > 0) ||
 	    !(waited_ns < TIMES_DIFFER * most_ns))
 		return 1;
 	factor = 1 / (1 - fmin(waited_ns, most_ns) / busy_ns);

@@ -294,9 +294,8 @@ static double gain_of_cores(const struct remedied *v)
 {
 	const struct batch_series *s = v->series;
 	const double batch_ns = v->finding->account.time_ns / (double)s->count;
-	const double load_ns = s->load_cpu_ns / (double)s->load_cpu_count;
 
-	return s->cores * batch_ns / (load_ns + s->main_cores * batch_ns) - 1;
+	return s->cores * batch_ns / (series_load_cpu_ns(s) + s->main_cores * batch_ns) - 1;
 }
 
 /* Returns the largest gain an advice can have. NAN: unknown, as the advice also shortens steps. */
@@ -304,12 +303,13 @@ static double most_of(const struct remedied *v, enum advice_id id)
 {
 	const struct finding *f = v->finding;
 	const struct batch_series *s = v->series;
-	const double load_ns = s->load_cpu_ns / (double)s->load_cpu_count;
 
 	/* A load still needs a core for the CPU time of its own thread. fmin() ignores NAN. */
 	if (id == ADVICE_LIMIT_THREADS)
-		return fmin(f->gain_alone, f->steady_ns / (double)f->steady_count / load_ns *
-						   fmin(s->workers, s->cores)) - 1;
+		return fmin(f->gain_alone, f->steady_ns / (double)f->steady_count *
+						   fmin(s->workers, s->cores) /
+						   series_load_cpu_ns(s)) -
+		       1;
 	if (id == ADVICE_PERSISTENT_WORKERS || id == ADVICE_CHEAPER_STARTS)
 		return gain_of(f->account.share[ACCOUNT_EPOCH_START] +
 			       f->account.share[ACCOUNT_EPOCH_END]);

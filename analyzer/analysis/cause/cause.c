@@ -159,11 +159,11 @@ static double cpu_share(const struct batch_series *s, const struct finding *f,
 	const double loads_per_ns = (double)f->steady_count / f->steady_ns;
 	double children = 0;
 
-	if (!s->load_cpu_count || !(s->cores > 0))
+	if (!(s->cores > 0))
 		return NAN;
 	if (facts && facts->children_cores > 0)
 		children = facts->children_cores * stall_loads_at_once(f);
-	return (s->load_cpu_ns / (double)s->load_cpu_count * loads_per_ns + children) /
+	return (series_load_cpu_ns(s) * loads_per_ns + children) /
 	       fmin(series_free_cores(s), s->cores);
 }
 

@@ -390,7 +390,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 
 	ret->lock_share = ret->asked_share = ret->piped_share = ret->sync_share = NAN;
 	ret->storage_share = ret->unseen_share = ret->fault_share = ret->thread_share = NAN;
-	ret->cpu_share = share_of(s->load_cpu_ns / (double)s->load_cpu_count, f->load_mean_ns);
+	ret->cpu_share = share_of(series_load_cpu_ns(s), f->load_mean_ns);
 	if (loads && loads->load_ns > 0) {
 		seen_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
 		ret->storage_share = share_of(seen_ns, loads->load_ns);
@@ -483,7 +483,7 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	if (facts->runnable_threads >= THREADS_LEAST &&
 	    facts->runnable_threads * loading >= THREADS_CROWD * s->cores)
 		ret->threads = facts->runnable_threads * loading;
-	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
+	used = series_load_cpu_ns(s) * (double)f->steady_count / f->steady_ns;
 	/*
 	 * If workers may use fewer cores than the training, it is unknown which of these other
 	 * programs use: all count. Else the training uses the same cores, so its use counts.

@@ -491,7 +491,7 @@ static void find_receiving(struct trace *t, const struct batch_series *s)
 
 static void find_cpu(struct trace *t, const struct batch_series *s, double load_mean_ns)
 {
-	double cpu_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : 0;
+	double cpu_ns = fmax(0, series_load_cpu_ns(s));
 	double main_ns = s->main_cores > 0 ? s->main_cores * t->time_ns / (double)t->count : 0;
 	double step_ns = 0, works;
 

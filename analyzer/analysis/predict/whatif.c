@@ -505,8 +505,8 @@ static double find_outside(const struct batch_series *s, const struct finding *f
 	const double got = s->workers ? s->worker_share : s->main_share;
 	double cpu = NAN, ready = NAN, threads = 0, waited = NAN;
 
-	if (s->load_cpu_count && f->load_mean_ns > 0)
-		cpu = s->load_cpu_ns / (double)s->load_cpu_count / f->load_mean_ns;
+	if (f->load_mean_ns > 0)
+		cpu = series_load_cpu_ns(s) / f->load_mean_ns;
 	if (got > 0)
 		ready = cpu * (1 / fmin(got, 1) - 1);
 	else if (series_free_cores(s) >= 1)
