@@ -7,8 +7,8 @@
  * everything as hostile input.
  *
  * The file is sparse. On a full disk, touching a page without a block raises SIGBUS, so a part's
- * blocks are allocated before its first use. The parts are the header, a slot up to `tallies`, its
- * tallies except those of kernels, those of kernels, `far`, and each stack. The reader uses
+ * blocks are allocated before its first use. The parts are the header and each stack and, of each
+ * slot: what is before `tallies`, the tallies of kernels, the others, and `far`. The reader uses
  * pread(), which returns zeroes for missing blocks.
  *
  * Only the owning thread writes a slot's records and `head`. It advances `head` (release) after a
