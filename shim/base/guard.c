@@ -117,10 +117,8 @@ static void guard_begin(void *memory)
 	sys_call3(SYS_futex, &guard->started, FUTEX_WAKE_PRIVATE, 1);
 	if (guard->guarded > 0) {
 		leave_host();
-		/*
-		 * End the drain. Else the host's new program would adopt the drain, or the guard
-		 * would keep the old program's memory mapped.
-		 */
+		/* End the drain, too. Without the guard, the host's new program would adopt the
+		 * drain. A guard that stays would keep the old program's memory mapped. */
 		if (watch(guard)) {
 			sys_call2(SYS_kill, guard->guarded, SIGKILL);
 			sys_call4(SYS_wait4, guard->guarded, NULL, __WALL, NULL);

@@ -74,16 +74,17 @@ bool ahead_next_own(struct thread *thread, struct dlprof_event *ret_event);
 bool ahead_has(const struct thread *thread);
 
 /*
- * Notes that the thread puts `object` into queue `key`, which holds `count` objects (UINT64_MAX:
- * unknown). If `object` is NULL, the thread sets future `key`. Returns true if this makes an item.
+ * Notes that the thread puts `object` into the queue at address `key`, which holds `count` objects
+ * (UINT64_MAX: unknown). If `object` is NULL, `key` is a future whose result the thread sets.
+ * Returns true if the object or result becomes an item, which has a batch for the taker.
  */
 bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		const struct ahead_parts *parts, uint64_t count);
 void ahead_put_failed(struct thread *thread, const void *key, const void *object);
 
 /*
- * Notes that the thread waited for `object` and took it from queue or future `key`. Returns true if
- * `object` is an item that ahead_puts() noted.
+ * Notes that the thread waited for `object`, and took it out of the queue or future at address
+ * `key`. Returns true if ahead_puts() noted `object` as an item.
  */
 bool ahead_takes(struct thread *thread, const void *key, const void *object, uint64_t begin_ns,
 		 uint64_t end_ns);

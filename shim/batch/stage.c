@@ -309,8 +309,8 @@ static uint32_t weigh(struct stage_sums *sums)
 }
 
 /*
- * Chooses at random whether to read this call's CPU time, which is read as often for long calls as
- * for short ones. Returns the number of calls for which that time stands, or 0 if it is not read.
+ * Decides at random whether to read this call's CPU time: as often for long calls as for short
+ * ones. Returns the number of calls for which the time read counts, or 0 if it is not read.
  */
 static uint32_t weigh_cpu(const struct stage_call *call)
 {

@@ -24,9 +24,9 @@
 #define STAGE_UNNAMED UINT16_MAX /* the stage becomes known at the object's first call */
 
 /*
- * Sums, as in struct dlprof_stage_sum. OWN and READ are differences of estimates, so they may fall.
- * TIMED is the time, and CPU the CPU time, of the calls whose CPU time was read. Each such call
- * stands for several calls, and its times are multiplied by their number.
+ * Sums, as in struct dlprof_stage_sum. OWN and READ may fall, as estimates for inner calls are
+ * taken off. TIMED is the time, and CPU the CPU time, of the calls whose CPU time was read. Each
+ * such call stands for several calls, and its times are multiplied by their number.
  */
 enum {
 	STAGE_ELEMENTS,

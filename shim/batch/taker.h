@@ -17,8 +17,8 @@ bool taker_asks(uint64_t stream);
 void taker_gives_up(bool doubtful);
 
 /*
- * Notes that this thread waited for `object` from queue `key` (`object` NULL: for future `key`).
- * Returns false if `object` is no item of an asker.
+ * Notes that this thread waited for `object` from the queue at address `key` or, if `object` is
+ * NULL, for the result of the future there. Returns false if no asker put it there.
  */
 bool taker_takes(const void *key, const void *object, uint64_t begin_ns, uint64_t end_ns);
 

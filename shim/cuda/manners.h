@@ -7,15 +7,15 @@
  * users could notice these calls of ours, which we undo when a user comes:
  *
  * - cuptiSubscribe: undone at once by cuptiUnsubscribe, as there can be only one subscriber.
- * - cuptiActivityRegisterCallbacks: the user's are set, by the user or by manners_restore().
+ * - cuptiActivityRegisterCallbacks: the user or manners_restore() sets the user's callbacks.
  * - cuptiActivityEnable: undone by cuptiActivityDisable for kinds that the user does not want,
  *   but not in 13.0.0, where this may hang.
  * - cuptiActivityEnable of GRAPH_TRACE cannot be undone, and is used at level graphs only.
- * - cuptiActivityEnableRuntimeApi, ...DriverApi (level api): disabled, as kinds are.
- * - cuptiSetThreadIdType (level api), cuptiActivityEnableAllSyncRecords (13): the user's setting
- *   is made again, or the default.
+ * - cuptiActivityEnableRuntimeApi, ...DriverApi (level api): disabled for unwanted calls.
+ * - cuptiSetThreadIdType (level api), cuptiActivityEnableAllSyncRecords (13): we go back to the
+ *   user's setting or, without one, to the default.
  * - cuptiActivityGetNumDroppedRecords resets the count: not called while a user is there.
- * - cuptiActivityFlushAll: users get buffers sooner. Forced only at the end (unfinished.h).
+ * - cuptiActivityFlushAll: users get buffers sooner. We force it only at the end (unfinished.h).
  *
  * Never called: cuptiFinalize, cuptiActivityRegisterTimestampCallback, cuptiActivitySetAttribute,
  * cuptiActivityFlushPeriod. We give way to a user who makes threads share buffers. We do not notice

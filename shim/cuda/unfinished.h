@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unfinished.h - follows operations that another user's forced flush of CUPTI returned without end.
+ * unfinished.h - follows operations whose end CUPTI never records, as another user forced a flush.
  *
- * Each leaves a gap in what is known. The gap begins with the operation or, if its begin is
- * unknown, at the end of its stream's last one. It ends when the stream's next one begins, at most
- * UNFINISHED_LONGEST_NS after the flush. The writing thread calls these functions.
+ * Each leaves a gap in what is known of the GPU. The gap begins with the operation or, if its begin
+ * is unknown, at the end of the stream's last operation. The gap ends when the stream's next
+ * operation begins, at most UNFINISHED_LONGEST_NS after the flush. The writing thread calls these
+ * functions.
  */
 #pragma once
 

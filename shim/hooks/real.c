@@ -2,8 +2,8 @@
 /*
  * real.c - the real functions, and their substitutes until our constructor has run.
  *
- * Allocators call open, read and close earlier. To look these up could deadlock then, because a
- * lookup may allocate. So functions that have a system call in hooks.def make that call.
+ * Allocators call open, read and close before that. A lookup could deadlock then, because it may
+ * allocate. So functions that have a system call in hooks.def make that call.
  */
 #include "hooks/hook.h"
 
@@ -168,8 +168,8 @@ static const char names[] =
 static_assert(sizeof(struct real) == HOOK_ID_MAX * sizeof(void *), "an array of functions");
 
 /*
- * Names that need more than a lookup. With a version: up to glibc 2.35, dlsym(RTLD_NEXT) finds an
- * older version. With a release: earlier releases of glibc lack the name.
+ * Names that need more than a lookup. `version`: up to glibc 2.35, dlsym(RTLD_NEXT) finds an older
+ * version than this. `since_minor`: earlier releases of glibc lack the name.
  */
 static const struct exception {
 	char version[12];

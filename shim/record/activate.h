@@ -8,11 +8,11 @@
 #include "base/sys.h"
 
 /*
- * Holds thread_life while this process records, else 0.
+ * The cell has the value of thread_life while this process records, else 0.
  *
- * The kernel clears the page in every forked child, so that no child writes into its parent's
- * rings. gVisor does not. There, fork() of libc calls activate_forked(), and other children are
- * recognized by their pid before they write a record.
+ * The kernel clears the cell's page in every forked child, so that no child writes into its
+ * parent's rings. gVisor does not. There, fork() of libc calls activate_forked(), and other
+ * children are recognized by their pid before they write a record.
  */
 extern HIDDEN const volatile uint32_t *activate_cell;
 extern HIDDEN bool activate_unwiped;

@@ -78,8 +78,8 @@ static inline void tally_sample_begin(struct thread *thread)
 }
 
 /*
- * Returns the file by which a sample of the dataset is known, or NULL: the first file that it read.
- * If the previous sample read the same first file (an index), the last file that this one read.
+ * Returns the file by which a sample of the dataset is known: the first file that it read or, if
+ * the previous sample read the same first file (an index), the last one. NULL: it read none.
  */
 const char *tally_sample_file(const struct thread *thread);
 

@@ -141,8 +141,9 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 		struct wrap_target *target = wrap_target(row, i);
 		struct wrap_copy *copy = wrap_copy(wrap_rows[row].set, target);
 
-		/* The instance was made before ld.so had bound this slot, and its wrapper's calls
-		 * may be under way. It gets the function, unless another instance has it. */
+		/* The instance was made for this slot before ld.so had bound it, and calls of its
+		 * wrapper may be under way. It now stands for the function, unless another one
+		 * does. */
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
 		find_helpers(copy, wrap_rows[row].library, real);

@@ -2,8 +2,8 @@
 /*
  * pool.h - assigns wrapper instances to real functions.
  *
- * An instance stands for one address. So it is right for each caller that got this address, even if
- * the library was closed.
+ * An instance calls one address only. So every caller that looked up this address may use the
+ * instance, even if another library was loaded there since.
  */
 #pragma once
 

@@ -14,11 +14,11 @@
  * - WRAP_STATE: a declaration of a variable that BEGIN sets and END_x reads
  * - BEGIN_x: a comma and an expression, which family x uses instead of BEGIN
  * - JUMPS_x: ", true" if a wrapper jumps to the real function when no END_x follows
- * - CALLS_x, ENTRY_x: for functions that C can neither call nor be: a comma and an expression that
- *   calls `real`, and a comma and a macro that defines a wrapper instance
+ * - CALLS_x: a comma and an expression that calls `real`, if C cannot call such a function
+ * - ENTRY_x: a comma and a macro that defines a wrapper instance, if C cannot define that function
  *
- * These can use the parameters, WRAP_STATE, `target`, `copy`, `row_library` and `row_name`, and
- * END_x also `result`. Structs of the caller are read after the call.
+ * All of these can use the parameters, WRAP_STATE, `target`, `copy`, `row_library` and `row_name`,
+ * and END_x also `result`. END_x sees the caller's structs as the real call left them.
  */
 #include <assert.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch_fn.h - follows the loader of DLPROF_BATCH_FN.
+ * batch_fn.h - follows the loader whose function the user names in DLPROF_BATCH_FN.
  *
- * If it is a generator function or __iter__, calls of the iterators' __next__ are waits. If it is
- * another function, its own calls are waits.
+ * If the function is a generator function or __iter__, each __next__ of its iterators is a wait.
+ * Else each call of the function is a wait.
  */
 #pragma once
 
