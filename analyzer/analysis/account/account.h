@@ -9,8 +9,8 @@
  * - not ready: from the request until the batch was finished (without workers: the load itself);
  * - receiving: from then until next() returns, and freeing the previous batch; 0 without workers;
  * - sampling: the training's thread chose the samples of a later batch;
- * - epoch start: making an iterator, and the waits for the first W batches of an epoch (W workers;
- *   1 if unknown, none without workers), which no step can overlap;
+ * - epoch start: making an iterator, and the waits for an epoch's first W batches, whose loads no
+ *   step can overlap. W is the number of workers: 1 if unknown, 0 without workers;
  * - epoch end: the call that ends an epoch and shuts down workers.
  *
  * A next() that raises an exception counts in the next batch's wait, or in the next epoch's start.

@@ -322,7 +322,7 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 		if (facts->wait_ns[kind] > 0)
 			unseen -= facts->wait_ns[kind] / facts->load_ns;
 	/* Some libraries wait for their threads by calls that dlprof does not see. Then much of a
-	 * load is neither computing nor a known wait, while a thread is runnable on average. */
+	 * load is neither computing nor a known wait, and on average a thread is runnable. */
 	if (facts->wait_ns[LOAD_WAIT_THREAD] >= WAITS_LEAST * facts->load_ns ||
 	    (series->workers > 0 && unseen >= WAITS_LEAST && facts->runnable_threads >= 1))
 		series->worker_threads = facts->runnable_threads;

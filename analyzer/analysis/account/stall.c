@@ -254,11 +254,11 @@ static void set_ratios(const struct batch_series *s, struct finding *f)
 }
 
 /*
- * Returns how many times as fast steps would be without workers that compete for cores; 1: hardly
- * faster. In the run, the training's thread had a core for main_share of the time in which it
- * wanted one. It is taken to want one always, except in waits for unfinished batches, and to have
- * waited for cores no longer than the loads used them. Of its waits for cores, other programs
- * caused the share that they have in the CPU time of the loads and of other programs.
+ * Returns how many times as fast steps would be if workers did not compete for cores; 1: hardly
+ * faster. The training's thread had a core for main_share of the time in which it wanted one. The
+ * thread is assumed to want one always, except in waits for unfinished batches, and to have waited
+ * for cores no longer than the loads used them. Other programs caused a share of its waits for
+ * cores: their share in the CPU time of the loads and of other programs.
  */
 static double faster_alone(const struct batch_series *s, const struct finding *f)
 {

@@ -3,8 +3,8 @@
  * step_parts.h - divides the time of steps by what the training's thread did, by the host's clock.
  *
  * A loop that runs neither backward pass nor optimizer, such as a validation, is STEP_LOOPS. If
- * each step takes batches of several loaders, their loops overlap and are one: STEP_LOOPS is 0.
- * STEP_AFTER is the rest of the steps: metrics, logging, learning rate, time between epochs.
+ * each step takes batches of several loaders, all is one loop, and STEP_LOOPS is 0. STEP_AFTER is
+ * the rest of the steps: metrics, logging, learning rate, time between epochs.
  */
 #pragma once
 

@@ -378,8 +378,8 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 				ret->high = fmax(ret->high, most_of(v, id));
 			return widen_to_function(v, id, ret);
 		}
-		/* Without a sure gain, two advices get an upper bound: sending less, as it also
-		 * saves making what is sent, and even shards, as uneven ones surely are a cause. */
+		/* Without a sure gain, two advices get an upper bound. Sending less also saves
+		 * making what is sent. Even shards help, as uneven ones surely are a cause. */
 		if (id != ADVICE_SEND_LESS && id != ADVICE_EVEN_SHARDS &&
 		    !(id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0))
 			return 0;
@@ -582,9 +582,10 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 }
 
 /*
- * Adds advice to look at the steps. If a line stands out there (lines_of_step()), this goes first;
- * or second if logging, saving or held steps are the cause, or if the first remedy surely gains
- * WORTH. Else it is added if little time is waiting, after a first remedy with a predicted gain.
+ * Adds advice to look at the steps. If a line of the steps stands out (lines_of_step()), this
+ * advice goes first. It goes second if logging, saving or held steps are the cause, or if the first
+ * remedy surely gains WORTH. If no line stands out, it is added only if little time is waiting, and
+ * follows a first remedy whose gain is predicted.
  */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {
@@ -628,8 +629,8 @@ static void add_lack(const struct remedied *v, struct advice_list *list)
 }
 
 /*
- * Puts REDUCE_CPU_PER_BATCH before workers that gain little more, if the user's own code leads, or
- * before workers that gain less, if one function takes so much that more than half may be saved.
+ * Puts REDUCE_CPU_PER_BATCH before workers that gain little more, if the user's own code leads.
+ * Else puts it before workers that gain less, if more than half of one function may be saved.
  */
 static void lead_with_code(const struct diagnosis *d, struct advice_list *list)
 {

@@ -327,8 +327,8 @@ static double step_line_ns(const struct finding *f, const struct cause_input *in
 }
 
 /*
- * Inserts a cause that is no part of a step: at the front, and returns true, if it outweighs all
- * waiting; else from index `first` on.
+ * Inserts a cause that is no part of a step. If its time is longer than all waiting, inserts it at
+ * the front, and returns true. Else inserts it from index `first` on.
  */
 static bool insert_outside(const struct finding *f, struct diagnosis *d, size_t first,
 			   enum cause cause, double ns)
@@ -341,8 +341,8 @@ static bool insert_outside(const struct finding *f, struct diagnosis *d, size_t 
 
 /*
  * Adds the causes that lengthen steps. Saving and logging are causes of their own, whose time does
- * not count as long steps. If the verdict is HIGHLY, all causes of waiting stay before these, but
- * for saving, and for work between epochs, that takes longer than all waiting.
+ * not count as long steps. If the verdict is HIGHLY, all causes of waiting stay before these. Only
+ * saving, or work between epochs, may go first, if it takes longer than all waiting.
  */
 static void add_pauses(const struct finding *f, const struct cause_input *input,
 		       struct diagnosis *d)

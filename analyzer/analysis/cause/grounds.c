@@ -192,8 +192,9 @@ static double held_share(const struct line_lead *held, double *ret_error)
 }
 
 /*
- * Finds a thread that held the interpreter while the main thread waited. Without stack samples, the
- * thread with the most CPU time is taken, if it has much and fetching descriptors used little.
+ * Finds a thread that held the interpreter while the main thread waited. Without stack samples,
+ * takes the thread with the most CPU time, if that is at least HELD_CPU of the run, fetching
+ * descriptors used little, and a core was free.
  */
 static void find_holder(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, struct grounds *ret)
@@ -369,8 +370,8 @@ static bool is_drawn(const struct load_facts *facts)
 }
 
 /*
- * Returns true if each worker opens the same files, two or more, in each epoch. If the last epoch
- * is cut off, some openings may be missing. But there must be more than those of one worker.
+ * Returns true if each worker opens the same files, two or more, in each epoch. A last epoch that
+ * is cut off may lack openings, but one worker alone must not explain the number of openings.
  */
 static bool are_opened_by_all(const struct load_facts *facts, double workers, double epochs)
 {
@@ -484,10 +485,9 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	    facts->runnable_threads * loading >= THREADS_CROWD * s->cores)
 		ret->threads = facts->runnable_threads * loading;
 	used = series_load_cpu_ns(s) * (double)f->steady_count / f->steady_ns;
-	/*
-	 * If workers may use fewer cores than the training, it is unknown which of these other
-	 * programs use: all count. Else the training uses the same cores, so its use counts.
-	 */
+	/* If workers may use fewer cores than the training, it is unknown on which cores other
+	 * programs run, so all cores of the workers count. Else the workers share the training's
+	 * cores, so what the training uses counts, too. */
 	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
 	used += facts->cores_allowed < s->cores ? 0 : or_zero(s->main_cores);
 	ret->cores_there = fmax(s->cores, facts->cores_at_start);

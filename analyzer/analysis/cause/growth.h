@@ -3,8 +3,8 @@
  * growth.h - finds loads, or steps, that take longer and longer.
  *
  * They grow over the run, or within each epoch if samples are sorted by length. The reason may be a
- * list that is searched, an index, or a thread's backlog. A single rise is no growth, but it may
- * last; split.h finds a rise of loads.
+ * list that is searched, an index, or a thread's backlog. A single rise is no growth, even if times
+ * stay high; split.h finds such a rise of loads.
  */
 #pragma once
 

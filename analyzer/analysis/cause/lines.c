@@ -156,8 +156,8 @@ static size_t within_loader(const struct line_samples *samples, const struct lin
 }
 
 /*
- * Counts frames from the innermost up to PyTorch's fetching of samples, else up to the loader's
- * iterator: a user's class around the loader may be an iterator, too, and none of its lines loads.
+ * Counts frames from the innermost one up to PyTorch's fetching of samples or, without that, up to
+ * the loader's iterator. The iterator may be a user's class around the loader, which loads nothing.
  */
 static size_t within_fetch(const struct line_samples *samples, const struct line_stack *stack)
 {

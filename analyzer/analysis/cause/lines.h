@@ -159,11 +159,9 @@ struct lines {
 	double single_share;   /* share of loads spent making samples one by one, minus its error */
 	double compiling_share; /* share of compiling models in the time before backward passes */
 	struct line_lead groups[LINE_GROUP_MAX];
-	/*
-	 * First: share of the steps in which the main thread waited for the interpreter; 0 also if
-	 * unknown. Second: of the time in which no other thread held the interpreter, the share in
-	 * which the main thread did; NAN: unknown.
-	 */
+	/* awaited_share: share of the steps in which the main thread waited for the interpreter; 0:
+	 * none, or unknown. python_share: share of the time without another holder in which the
+	 * main thread held the interpreter; NAN: unknown. */
 	double awaited_share, python_share;
 	/* Lines of threads that held the interpreter, as shares of the main thread's time. */
 	struct line_lead holders[LINE_GROUP_MAX];
@@ -227,22 +225,22 @@ bool lines_lead_in_gaps(const struct lines *lines);
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
 /*
- * Returns the longest line of the user's function that takes most of the steps. Whole steps and the
- * backward pass do not count. NULL: no such function takes a fifth of the steps.
+ * Returns the longest line of the user's function that takes most of the steps, or NULL if no
+ * function takes a fifth of them. Lines that run the whole step or the backward pass do not count.
  */
 const struct line_share *lines_of_function(const struct line_lead *steps);
 
 /*
- * Returns the line with most of the steps' time, or NULL if the user need not look at it: if the
- * verdict is HIGHLY, if the line is a library's or a whole step, if it may take less than a tenth
- * of all time or less than the waiting does, or if samples are too few.
+ * Returns the line with most of the steps' time, or NULL if the user need not look at it. That is
+ * so if the verdict is HIGHLY, if samples are too few, if the line is a library's or runs the whole
+ * step, or if it may take less than a tenth of all time, or less than the waiting.
  */
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio);
 
 /*
- * Returns the share of the loads' time in the function of lines_leading(), or 0. Without
- * `with_calls`, returns 0 also if that line is not the user's, or mostly calls other Python code
- * (except wrappers of C).
+ * Returns the share of the loads' time in the function with the line of lines_leading(), or 0.
+ * Without `with_calls`, returns 0 also if that line is not the user's, or mostly calls other Python
+ * code (except wrappers of C).
  */
 double lines_function_share(const struct lines *lines, bool with_calls);
 
@@ -253,10 +251,10 @@ struct line_named {
 };
 
 /*
- * Chooses the line to report beside a cause; false: there is none. The line (in loads and waits,
- * its function) must take a quarter of the time, less its error. A line of another thread goes
- * first if it held the interpreter for half of the time. For slow samplers and epoch starts, a line
- * of the loader's own code will do if there is no other.
+ * Chooses the line to report beside a cause. Returns false if there is none. The line or, in loads
+ * and waits, its function must take a quarter of the time, less its error. A line of another thread
+ * goes first if it held the interpreter for half of the time. For slow samplers and epoch starts, a
+ * line of the loader's own code is the last choice.
  */
 bool lines_name(const struct lines *lines, const struct finding *finding,
 		const struct diagnosis *diagnosis, struct line_named *ret);

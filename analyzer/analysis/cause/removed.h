@@ -28,8 +28,8 @@ bool removed_are_stalls(const struct diagnosis *d);
 bool removed_is_shift(const struct diagnosis *d);
 
 /*
- * Returns the largest share of the loads' time that a remedy may remove: the whole time of the
- * longest function, as loops can become far faster, and results can be kept. 0: unknown.
+ * Returns the largest share of the loads' time that a remedy may remove; 0: unknown. This is all
+ * the time of the longest function, as loops can become far faster, and results can be kept.
  */
 double removed_at_most(const struct remedied *v, enum advice_id id);
 

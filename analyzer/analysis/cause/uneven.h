@@ -8,9 +8,8 @@
  * - half of the waiting for batches that were not ready, or more, comes while only m workers load;
  * - a batch is then waited for at least twice as long as before (else workers are always too slow,
  *   or share a limit);
- * - a tenth of the steady batches or more comes before that, to compare with;
- * - half of all batches or more are in epochs that have such an end. An epoch that was left early
- *   has no such end.
+ * - a tenth of the steady batches or more comes before only m load, to compare with;
+ * - half of all batches or more are in epochs that end so. An epoch that was left early does not.
  */
 #pragma once
 

@@ -48,8 +48,8 @@ size_t events_cut(const struct events *breaks, const struct fold_segment *whole,
 		  size_t *at, struct fold_segment *ret);
 
 /*
- * Finds the most significant period longer than `above`; 0: none. *ret_log_p is ln p, corrected for
- * `most` tried periods. If `capped`, an event counts its time, up to cap_ns; else it counts 1.
+ * Finds the most significant period in (above, most]; 0: none. *ret_log_p is ln p, corrected for
+ * `most` tried periods. If `capped`, an event weighs its time, up to cap_ns; else each weighs 1.
  */
 int events_long_period(const struct events *events, const struct fold_segment *segments,
 		       size_t segment_count, bool capped, size_t above, size_t most,

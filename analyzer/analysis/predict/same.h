@@ -3,8 +3,8 @@
  * same.h - says whether a training gets the same samples with another setting of its loader.
  *
  * Measured with PyTorch 1.13 and 2.15 (tests/e2e/set_samples.py): another number of workers gives
- * the dataset other random seeds. A change from or to no workers, or of persistent workers, gives
- * the training itself other random numbers. A sampler shuffles by these unless it has its own.
+ * the dataset other random seeds. If workers, or persistent workers, are turned on or off, the
+ * training itself gets other random numbers. Samplers without a generator shuffle by those.
  */
 #pragma once
 

@@ -156,8 +156,9 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * Returns the length of an epoch's first loads in workers that stay / in new workers, which import
- * modules and open files first. 1: iterable datasets open them again. Omits the first epoch.
+ * Returns how long an epoch's first loads would be if workers stayed, as a share of their length in
+ * new workers, which import modules and open files first. The run's first epoch does not count.
+ * Returns 1 for iterable datasets, whose workers open files again in each epoch.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {

@@ -46,8 +46,8 @@ static size_t pick(const struct trace *trace, int16_t which, float *scratch,
 }
 
 /*
- * Returns true if the workers' factors repeat with a period shorter than their number W. As batch i
- * goes to worker i mod W, such factors are due to the data, not to the workers.
+ * Returns true if the workers' load times, relative to one another, repeat with a period shorter
+ * than W, the number of workers. Batch i goes to worker i mod W, so the data are then the reason.
  */
 static bool is_by_index(const double *factors, size_t workers)
 {

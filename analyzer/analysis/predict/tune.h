@@ -23,9 +23,9 @@
 #define TUNE_LISTED 12
 #define TUNE_WORTH  0.03 /* smaller gains are not worth a change */
 /*
- * A setting with at least this predicted gain is worth a trial, however low the range begins. If
- * other programs take cores, a number of workers is also worth a trial if the range ends at this
- * gain or above, and the training waits for this share of its time.
+ * A setting is worth a trial if its predicted gain is at least this, even if the range begins below
+ * 0. If other programs take cores, a number of workers is worth a trial, too, if both the upper end
+ * of its range and the stall ratio are at least this.
  */
 #define TUNE_PROMISE 0.1
 

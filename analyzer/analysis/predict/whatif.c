@@ -206,8 +206,9 @@ static bool answers_late(const struct trace *trace, const struct whatif *whatif)
 }
 
 /*
- * Returns the rate within a limit that replays do not know: more workers may share a server's limit
- * or get no shard, and sharing by files may not help workers that answer late. INFINITY: no limit.
+ * Returns the rate if a setting gains nothing for a reason that replays do not know; INFINITY: it
+ * gains. More workers may share a server's limit, or get no shard of a dataset. Sharing tensors by
+ * files may not help workers that answer late though they rarely load.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {

@@ -65,8 +65,9 @@ struct whatif {
 	enum whatif_gap gap;
 	/* steps take this many times as long as in the run, because they wait for cores */
 	double step_factor[WHATIF_ROOM];
-	/* The unchanged run's rate divided by that of its replay, and the mean step in the replay.
-	 * Threads compete for cores in crowd.h's replay; plain_... are of replay.h's. */
+	/* `correction` is the unchanged run's rate divided by that of its replay by crowd.h, in
+	 * which threads compete for cores. step_ns is the mean step in that replay. plain_... are
+	 * the same for replay.h. */
 	double correction, plain_correction;
 	double step_ns, plain_step_ns;
 	double ratio;      /* stall ratio in the report's headline */
@@ -83,8 +84,8 @@ struct whatif {
 	bool is_iterable;       /* the dataset itself deals out its shards to the workers */
 	bool has_fixed_workers; /* other numbers of workers are not predicted: some got less data */
 	/* Share of their time in which loads wait for something other than cores and threads; NAN:
-	 * unknown. From WHATIF_OUTSIDE on, and for iterable datasets, the range of a prediction
-	 * with more workers includes that they gain nothing. */
+	 * unknown. From WHATIF_OUTSIDE on, and for iterable datasets, more workers may gain
+	 * nothing, and the range of their prediction says so. */
 	double outside_share;
 	double shared_per_s; /* batches a second within the workers' common limit; NAN: unknown */
 	double others_per_s; /* batches a second of other loaders of the same steps; NAN: unknown */

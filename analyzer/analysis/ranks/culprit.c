@@ -9,8 +9,8 @@
 
 #define TRIM_SHARE    0.005
 /*
- * Suspects are culprits on two conditions: they have more than this share of all ranks' starved
- * waits, and without these the job would save more than this share of the suspects' waits.
+ * Suspects are culprits on two conditions. They have more than this share of all ranks' starved
+ * waits. If they starved no longer, the job would save more than this share of their waits.
  */
 #define BLAME         0.5
 #define BLAME_OF_NEXT 3    /* a culprit starves at least this many times as long as the next rank */

@@ -215,8 +215,8 @@ static struct sums sum_up(const struct windows *windows, int width)
 	return sums;
 }
 
-/* Returns true if ranks wait for each other. Then the rank that waits longest has no longer steps
- * than the others (sign 1) or, in bins of time, no fewer batches (sign -1). */
+/* Returns true if ranks wait for each other. Then the steps of the rank that waits longest are not
+ * longer than others' steps (sign 1) or, in bins of time, its batches not fewer (sign -1). */
 static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
 	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;

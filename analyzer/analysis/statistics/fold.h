@@ -53,7 +53,7 @@ double fold_log_gamma_tail(size_t shape, double sum);
 /*
  * Returns ln of the probability that phases differ so much by chance, or 0 for fewer than 3 rows.
  * The probability is corrected for the numbers of phases and of scales (all rows, blocks of 8,
- * blocks of 32), but not for that of periods. The evidence is multiplied by `factor`.
+ * blocks of 32), but not for that of periods. `factor` weakens the evidence (fold_memory()).
  */
 double fold_log_p(const struct fold_series *series, size_t period, double factor);
 

@@ -2,10 +2,10 @@
 /*
  * track.h - computes a mean over a run (a ratio of two sums) and its error, in bounded memory.
  *
- * Batches depend on one another. With an autocorrelation of .99, a bootstrap over blocks of one
- * length finds a difference in 24 to 53 % of pairs of equal runs. So blocks of many lengths are
- * tried, up to an eighth of the run. Each length gives a variance of the mean, raised by the
- * correlation of neighbouring blocks. The widest interval counts.
+ * Batches depend on one another. If neighbours correlate by .99, a bootstrap over blocks of one
+ * length falsely tells apart 24 to 53 % of pairs of equal runs. So blocks of many lengths are
+ * tried, up to an eighth of the run. Each length gives a variance of the mean, which is raised if
+ * neighbouring blocks correlate. The widest interval counts.
  */
 #pragma once
 
