@@ -303,8 +303,8 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->tid = ring->tid;
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
-	/* The thread that takes the first batch is the one that trains; iter() may run in another.
-	 * If a second thread takes a batch, a pool asks the loader, and the main thread trains. */
+	/* The thread that takes the first batch trains, even if another thread called iter(). If a
+	 * second thread takes a batch, these threads are a pool, and the main thread trains. */
 	if (stream->seen.tid == UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);

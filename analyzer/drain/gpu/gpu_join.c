@@ -19,8 +19,8 @@
 #include "store/write/write.h"
 
 /*
- * A kernel's name, as far as its parts were received; all zero at first. The drain demangles names,
- * not the report: a name in a stranger's database could expand without end.
+ * A kernel's name, made of the parts received so far; all zero at first. The drain demangles names,
+ * because the report must not: a stranger's database could have a name that expands without end.
  */
 struct kernel_name {
 	uint64_t id;

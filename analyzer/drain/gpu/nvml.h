@@ -14,7 +14,7 @@ struct nvml_user {
 /*
  * Lists at most `most` processes that compute on whole GPUs, and returns how many. The result is 0
  * without a driver, or if the driver names no processes, as in many containers. Processes on MIG
- * instances are left out, since instances share no cores. Shares are from samples after `since_us`,
- * by CLOCK_REALTIME.
+ * instances are left out, since instances share no cores. Percentages come from samples that the
+ * driver took after `since_us`, by CLOCK_REALTIME.
  */
 size_t nvml_users(struct nvml_user *ret, size_t most, uint64_t since_us);

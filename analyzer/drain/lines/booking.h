@@ -34,8 +34,8 @@ struct booking_sample {
 void booking_add(struct booking *booking, const struct booking_sample *sample);
 
 /*
- * Which samples a span takes. BOOKING_FREE: those that no span has taken yet. The others: those
- * that loads, or waits, have taken for now, because their loader was not known then.
+ * Which samples a span takes. BOOKING_FREE: those that no span has taken. BOOKING_LOADS, _WAITS:
+ * those that a load, or a wait, took for the time being, as its loader was not known then.
  */
 enum booking_from { BOOKING_FREE, BOOKING_LOADS, BOOKING_WAITS };
 

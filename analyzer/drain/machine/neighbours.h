@@ -3,8 +3,8 @@
  * neighbours.h - finds which other programs compete for the run's cores, and with what weight.
  *
  * The scheduler divides a busy core by weight. So the time for which programs ran or waited for a
- * core is added up: by weight for threads in the run's own group, and by group for all others. The
- * times are read from /proc now and then. A process is not seen if it lives only between two
+ * core is added up: of threads in the run's own group for each weight, of all others for each
+ * group. Times are read from /proc now and then. A process is not seen if it lives only between two
  * readings, or in another PID namespace.
  */
 #pragma once
