@@ -22,7 +22,7 @@ static const char INSERT_VIEW_SQL[] =
 
 /*
  * Columns that older databases lack. A writer adds them; a reader sees NULL in them. If the column
- * `sign` is missing, too, or none is named, the whole table is missing or of another kind.
+ * `sign` is missing, too, or no sign is named, the table itself is missing or of another kind.
  */
 static const struct added {
 	const char *table, *sign, *columns[MOST_ADDED];

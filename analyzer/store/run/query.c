@@ -543,8 +543,8 @@ int query_rank_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
 }
 
 /*
- * A window may lack a CPU time: the CPU's share of own_ns is then assumed to be that of the other
- * windows. DALI's first window is left out: its reader fills a buffer (initial_fill) meanwhile.
+ * If a window of time lacks its CPU time, the CPU's share of its own_ns is assumed to be that of
+ * the other windows. DALI's first window is left out, as a buffer (initial_fill) is filled in it.
  */
 #define STAGES_OF(epochs)                                                                          \
 	"SELECT s.stage_id, (SELECT p.stage_id FROM t_stage p WHERE p.pid = s.pid"                 \

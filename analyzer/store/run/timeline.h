@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.h - runs the caller's SQL statements about a run's events, and hands over their rows.
- * Functions return 0, -errno, or a result of `row` that ended them.
+ * timeline.h - runs the caller's SQL statements about a run's events, and calls `row` for each row.
+ * If `row` returns other than 0, the function ends and returns that. Else it returns 0 or -errno.
  */
 #pragma once
 

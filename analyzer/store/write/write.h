@@ -180,9 +180,9 @@ struct tally_row {
 int writer_live(struct writer *writer, const struct tally_row *row);
 
 /*
- * When a process has ended, its tallies are added to t_total: `row` by writer_total(), or by
- * writer_fold() the row of t_live with the segment, slot and place of `row`. writer_folded() then
- * deletes the segment's rows of t_live. From then on writer_is_folded() is true.
+ * Add the tallies of a process that has ended to t_total. writer_total() adds `row`. writer_fold()
+ * adds the row of t_live with the segment, slot and place of `row`. writer_folded() then deletes
+ * the segment's rows of t_live. From then on writer_is_folded() finds true.
  */
 int writer_total(struct writer *writer, const struct tally_row *row);
 int writer_fold(struct writer *writer, const struct tally_row *row);
