@@ -161,8 +161,8 @@ static void wait_for(pid_t pid)
 }
 
 /*
- * Runs the command, and waits until it has ended. The command shares the launcher's terminal and
- * process group, and gets its signals. Returns the command's pid, for waitpid(), or -errno.
+ * Runs the command, and waits until it has ended. The command is in the launcher's process group,
+ * and so gets the terminal's signals. Returns the command's pid, for waitpid(), or -errno.
  */
 static pid_t attend(char **command)
 {

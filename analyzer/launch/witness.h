@@ -4,7 +4,7 @@
  *
  * The kernel does not tell them apart: `kill -USR1 -GROUP`, Slurm and systemd signal the command,
  * too, which must not get the same signal again from the launcher. The witness is a child that does
- * nothing. It keeps the signals that it gets pending, so one that it has, the command has got.
+ * nothing, so its signals stay pending. If a signal is pending there, the command got it, too.
  */
 #pragma once
 
@@ -15,8 +15,9 @@
 pid_t witness_start(void);
 
 /*
- * Returns true if the witness got this signal, too, and then replaces it by one that has none.
- * Returns false also if the command has left the launcher's process group, as under timeout(1).
+ * Returns true if the witness got this signal, too. Then a new witness takes its place, in which no
+ * signal is pending. Returns false also if the command has left the launcher's process group, as
+ * under timeout(1).
  */
 bool witness_got(pid_t *witness, pid_t command, int number);
 

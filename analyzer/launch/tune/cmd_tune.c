@@ -69,9 +69,9 @@ static size_t runs_of(size_t rounds, size_t settings)
 }
 
 /*
- * Chooses the batches to measure, which are the same in all runs. If --max-time had no room for the
- * rounds that can prove a gain, they become fewer. The first batches may have been loaded ahead. If
- * the base run ended by itself, the last one is left out.
+ * Chooses the batches to measure, which are the same in all runs. There are fewer if --max-time has
+ * no room for the rounds that can prove a gain. The first batches are skipped, because they may
+ * have been loaded ahead. If the base run ended by itself, its last batch is left out.
  */
 static void plan(struct tune *tune, const struct tune_run *base)
 {
