@@ -46,9 +46,9 @@ const struct line_share *code_named(const struct report *report, enum line_group
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 /*
- * Appends the name of the user's function that has the line of code_add_named(), or "line
- * train.py:12" if each dataset has a function of that name, such as __getitem__(). Returns false if
- * the function is a library's, or may take less than half of this group's time.
+ * Appends the name of the function that has the line of code_named(), or "line train.py:12" if each
+ * dataset has a function of that name, such as __getitem__(). Returns false if there is no such
+ * line, if it is a library's, or if its function may take less than half of this group's time.
  */
 bool code_add_leader(const struct report *report, enum line_group group, bool begins_sentence,
 		     char *text, size_t size);

@@ -10,8 +10,8 @@
 #include "render/run/explain.h"
 
 /*
- * What to say if a decoder of this format takes most of the decoding. `less` says how to read less,
- * `line` and `how` how to decode less; `again` and `fewer` replace these if most pixels are unused.
+ * What to say if a decoder of this format takes most of the decoding: `less` is how to read less,
+ * `line` and `how` how to decode less, or `again` and `fewer` if most pixels are unused.
  */
 struct medium {
 	const char *format, *less, *line, *how, *again, *fewer;
