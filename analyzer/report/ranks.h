@@ -30,9 +30,9 @@ int64_t ranks_world_size(const struct rank_files *files);
 size_t ranks_job_end(const struct rank_files *files, size_t begin);
 
 /*
- * Lists the runs that --job names: of each rank the latest. An unreadable file in a folder is
- * skipped with a remark; for tables of many jobs, `failed` is set, since their rows are missing.
- * Returns 0 or CMD_ERROR; call ranks_done() in both cases.
+ * Lists the latest run of each rank that --job names. An unreadable file in a folder is skipped
+ * with a remark; for tables of many jobs, `failed` is set, since their rows are missing. Returns 0
+ * or CMD_ERROR; call ranks_done() in both cases.
  */
 int ranks_list(const struct options *options, struct rank_files *ret);
 void ranks_done(struct rank_files *files);

@@ -339,8 +339,8 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 		table->rank = read->rank;
 	}
 	/* If batch numbers go on from one epoch to the next, the epoch's first row is its first
-	 * batch. If they start again, the first batch has number 1 if the first row has 1, else 0:
-	 * then batches before the first row were lost. */
+	 * batch. If numbers start again, they start at 1 if the first row has 1, else at 0. If the
+	 * first row has another number, the batches before it were lost. */
 	if (new_epoch)
 		table->first = table->has_last && row->batch > table->batch ? row->batch
 			       : row->batch == 1                            ? 1

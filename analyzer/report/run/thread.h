@@ -15,10 +15,10 @@ struct thread_query {
 };
 
 /*
- * Reads loader *judged into `series`, initialised by the caller, and judges it. For a whole run,
- * the account has all loaders of the thread. If another loader has more than half of the thread's
- * waits, that loader is judged, and *judged changes. For a part of a run, for an imported table, or
- * if batches were lost, the account has one loader only. Returns 0 or -errno.
+ * Reads loader *judged into `series`, initialised by the caller, and judges it. If another loader
+ * has more than half of the thread's waits, judges that one, and changes *judged. The account has
+ * all loaders of the thread. It has only one for a part of a run, for an imported table, if batches
+ * were lost, or if the user chose the loader. Returns 0 or -errno.
  */
 int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
 		 struct batch_series *series, struct finding *finding);
