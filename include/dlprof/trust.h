@@ -182,8 +182,8 @@ static inline bool trust_take(struct trust_search *search, const char *folder, c
 
 /*
  * Looks for the file in the build folder (if the program that looks was not installed), in that
- * program's own folder, and then in `installed`, relative to that folder (NULL: nowhere). Returns
- * 0, -ENOENT, -EPERM or -errno.
+ * program's own folder, and in `installed`, relative to that folder (NULL: nowhere). Returns 0,
+ * -ENOENT, -EPERM or -errno.
  */
 static inline int trust_find(struct trust_search *search, uint32_t user, const char *name,
 			     const char *installed)
