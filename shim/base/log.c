@@ -14,7 +14,7 @@
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
-/* Tells files apart. As inode numbers are reused, a file born after `changed` is another. */
+/* Tells files apart. Inode numbers are reused, so a file born after `changed` is another one. */
 struct identity {
 	uint64_t inode;
 	uint64_t device;

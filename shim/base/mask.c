@@ -13,7 +13,7 @@
  */
 enum secrecy { SHOWN, USER, WEAK, LATER, STRONG, SECRECY_MAX };
 
-/* Words that make a name secret. '-': the name must end there, so "-key" is not in "keyboard". */
+/* Words that make a name secret. '-' is the name's end, so "-key" is not in "keyboard". */
 static const char *const secret_words[SECRECY_MAX][22] = {
 	[USER] = {"user", "login"},
 	[WEAK] = {"token", "-key", "-auth", "authent", "private", "-sig", "signature", "-sas",
@@ -78,7 +78,7 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 	return found;
 }
 
-/* Returns true if a value is secret. If USER: one with ':'. If WEAK: no short number or boolean. */
+/* Returns true if a value is secret. USER: one with ':'. WEAK: no short number, no boolean. */
 static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at), digits = 0;

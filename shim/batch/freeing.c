@@ -12,13 +12,13 @@
 
 #define BUCKET_BITS 9
 #define BUCKET_MAPS 8
-#define RETURN_NS   50000 /* the first munmap() follows the batch's delivery so soon */
-/* the next munmap() of the same batch follows the last one so soon */
+#define RETURN_NS   50000 /* the first munmap() follows delivery within this time */
+/* the next munmap() of a batch follows its last one within this time */
 #define GAP_NS	    500000
 #define LATER_NS    1000000 /* after a longer pause, munmap() is a call of the loop's body */
-/* the first munmap() may come so late if the thread has only waited for a core */
+/* the first munmap() comes within this time if the thread has only waited for a core */
 #define NO_CORE_NS  20000000
-/* after a possible lack of a core, the thread's clocks are read for so many batches */
+/* after a possible lack of a core, the thread's clocks are read for this many batches */
 #define WATCHED     32
 
 /* Addresses of batches' mappings, a hash table (0: free). What does not fit is not followed. */

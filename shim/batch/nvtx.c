@@ -86,7 +86,7 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 			return false;
 	since_ns = now_ns - step_ns;
 	step_ns = now_ns;
-	/* A range that begins so soon after a step's begin belongs to a loop within the step. */
+	/* A range that begins this soon after a step's begin belongs to a loop within the step. */
 	if (since_ns < SHORT_NS)
 		return false;
 	marks_step("nvtx", false, now_ns);

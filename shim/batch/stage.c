@@ -78,7 +78,7 @@ static _Atomic uint64_t *bucket_of(const void *object)
 	return objects[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 53];
 }
 
-/* Returns an object's key in `objects`. An address that is too long for one has no stage. */
+/* Returns an object's key in `objects`. An address that does not fit into a key has no stage. */
 static uint64_t key_of(const void *object)
 {
 	return (uint64_t)(uintptr_t)object << NUMBER_BITS;

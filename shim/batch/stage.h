@@ -125,7 +125,7 @@ static inline void stage_count(const struct stage_call *call)
 }
 
 extern HIDDEN __thread struct stage_self {
-	/* The innermost timed call. An exception may have ended it, which the address tells. */
+	/* The innermost timed call. Its address tells whether an exception has ended it. */
 	struct stage_call *top;
 	uintptr_t top_address;
 	struct ledger *ledger;

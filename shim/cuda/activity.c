@@ -159,7 +159,7 @@ void activity_yield(uint64_t keep)
 {
 	if (!state_yield(clock_now_ns()))
 		return;
-	/* Not forced: running operations are recorded later, when the other user flushes CUPTI. */
+	/* Not a forced flush: running operations are recorded when the other user flushes. */
 	cupti.ActivityFlushAll(0);
 	activity_disarm(keep);
 	state_wake();

@@ -176,7 +176,7 @@ static void begin_cupti(void)
 	if (!armed)
 		return;
 	manners_begin();
-	/* Not in the writing thread, which may begin to run only after the first batch. */
+	/* Begin here: the writing thread may begin to run only after the first batch. */
 	coverage_begin(began_ns);
 	if (writer_start() != 0) {
 		activity_disarm(0);

@@ -45,9 +45,9 @@ void buffers_free(uint8_t *buffer, uint64_t reached_ns);
 uint64_t buffers_complete_ns(uint64_t now_ns);
 
 /*
- * Returns true if a buffer is lost, and sets the time from which its records are. A buffer is lost
- * if CUPTI gave back a later one of its thread BUFFER_LOST_NS ago, or if it is older than the flush
- * that we forced at `forced_ns` (0: none).
+ * Returns true if a buffer is lost, and sets the time from which its records come. A buffer is lost
+ * if CUPTI gave back a later buffer of the same thread BUFFER_LOST_NS ago, or if it is older than
+ * the flush that we forced at `forced_ns` (0: none).
  *
  * Operations of a stream run in order, so those recorded in a lost buffer ran before those in the
  * thread's next buffer. One risk remains: a stream that has records in the lost buffer only.

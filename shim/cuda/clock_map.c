@@ -6,9 +6,9 @@
 /* A reading that is further from its expected time begins a new section (see clock_map.h). */
 #define SLACK_NS 1000000
 #define NOWHERE  (INT64_MIN / 2)
-#define REACH_NS 10000000000   /* a time may be so long before the first reading of its section */
-#define OLD_NS   3600000000000 /* a time may be so long before the oldest reading in the map */
-#define LATE_NS  2000000       /* a time may be so long after the last reading */
+#define REACH_NS 10000000000   /* how long a time may be before the first reading of its section */
+#define OLD_NS   3600000000000 /* how long a time may be before the oldest reading in the map */
+#define LATE_NS  2000000       /* how long a time may be after the last reading */
 
 static const struct clock_pair *pair_at(const struct clock_map *map, uint32_t number)
 {
@@ -30,7 +30,7 @@ static double slope(const struct clock_pair *a, const struct clock_pair *b)
 
 #define BASE_NS 500000000 /* closer readings tell little about the clock's speed */
 
-/* Returns the slope from a reading to the next one; for the newest, that of the last BASE_NS. */
+/* Returns the slope from a reading to the next one; for the newest, that over the last BASE_NS. */
 static double slope_at(const struct clock_map *map, uint32_t number)
 {
 	const struct clock_pair *pair = pair_at(map, number), *before = NULL;

@@ -208,7 +208,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
-	/* Noted first, so that the writing thread does not take CUPTI back meanwhile. */
+	/* Note the change first, so that the writing thread does not take CUPTI back meanwhile. */
 	note_change();
 	activity_yield(theirs.kinds);
 	buffers_share_out();

@@ -2,10 +2,9 @@
 /*
  * unfinished.h - follows operations whose end CUPTI never records, as another user forced a flush.
  *
- * Each leaves a gap in what is known of the GPU. The gap begins with the operation or, if its begin
- * is unknown, at the end of the stream's last operation. The gap ends when the stream's next
- * operation begins, at most UNFINISHED_LONGEST_NS after the flush. The writing thread calls these
- * functions.
+ * Each leaves a gap in what is known of the GPU, from its begin or, if that is unknown, from the
+ * end of the stream's last operation. The gap ends when the stream's next operation begins, at most
+ * UNFINISHED_LONGEST_NS after the flush. The writing thread calls these functions.
  */
 #pragma once
 

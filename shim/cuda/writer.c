@@ -119,7 +119,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		/* Asked before reading, so that all records until then will have been read. */
+		/* Ask before reading, so that all records until then will have been read. */
 		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();

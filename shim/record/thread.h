@@ -157,7 +157,7 @@ struct thread_training {
 	struct dlprof_parts told;
 };
 
-/* What the kernel had counted for a thread at `at_ns`. switches <= 0: it counts none. */
+/* What the kernel had counted for a thread at `at_ns`. switches <= 0: it does not count them. */
 struct thread_used {
 	uint64_t at_ns, cpu_ns;
 	int64_t pauses, switches;

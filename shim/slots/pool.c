@@ -142,8 +142,7 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 		struct wrap_copy *copy = wrap_copy(wrap_rows[row].set, target);
 
 		/* The instance was made for this slot before ld.so had bound it, and calls of its
-		 * wrapper may be under way. It now stands for the function, unless another one
-		 * does. */
+		 * wrapper may be under way. It now stands for the function, if no other does. */
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
 		find_helpers(copy, wrap_rows[row].library, real);

@@ -191,7 +191,7 @@ static struct {
 #undef POINT
 };
 
-/* Wraps functions of modules that are imported by now. Later calls wrap those of later modules. */
+/* Wraps functions of modules that are imported by now. Call it again for modules imported later. */
 static void patch(void)
 {
 	static bool done[ARRAY_COUNT(points)];

@@ -265,7 +265,7 @@ static void rename_dataset(const void *before, const void *now)
 
 /*
  * Returns an entry to use again: one whose dataset is gone, if possible one iterated at this place.
- * Reference cycles keep datasets of Keras's fit() alive: of those, the last one counts as gone.
+ * Keras's fit() keeps datasets alive by reference cycles, so its last one counts as gone.
  */
 static struct iterated *find_before(const void *dataset, const struct walk *walk)
 {

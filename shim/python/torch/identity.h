@@ -18,9 +18,8 @@
 void identity_made(PyObject *loader);
 
 /*
- * Notes where the program iterates this dataset. If it iterated another dataset there before, which
- * is gone or which Keras iterated, this dataset continues the loader of the other one. Needs the
- * GIL.
+ * Notes where the program iterates this dataset. If the dataset that it iterated there before is
+ * gone, or was iterated by Keras, this one continues the loader of that one. Needs the GIL.
  */
 void identity_iterated(PyObject *dataset);
 
