@@ -56,8 +56,8 @@ struct account {
 			  .start_sampling_ns = NAN})
 
 /*
- * The time in which a thread trained, by CLOCK_MONOTONIC. If it is UNKNOWN, the account leaves out
- * the first epoch's start and the last epoch's end.
+ * The time in which a thread trained, by CLOCK_MONOTONIC. If both ends are UNKNOWN, the account
+ * leaves out the first epoch's start and the last epoch's end.
  */
 struct account_span {
 	int64_t begin_ns;
@@ -81,8 +81,8 @@ static inline int64_t account_start_count(int64_t workers)
 
 /*
  * Divides the waits of one loader into the parts of the account. If `by_gpu`, a wait counts only as
- * long as the GPU was idle in it. If readiness is known of some batches only, the wait for another
- * batch is "not ready" if it takes `theta_ns` or more, else "receiving".
+ * long as the GPU was idle in it. If readiness is known of some batches only, a wait for another
+ * one is "not ready" if it takes `theta_ns` or more, else "receiving".
  */
 void account_of_loader(const struct batch_series *series, bool by_gpu, double theta_ns,
 		       struct account *ret);

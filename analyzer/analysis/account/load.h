@@ -19,10 +19,9 @@ struct load_split {
 };
 
 /*
- * Divides other_ns into CPU time and blocked time; NAN: unknown. A load's idle time is that in
- * which it was neither on the CPU, nor opening or reading, nor blocked for a known reason. It is
- * assumed to be spread evenly over decode, collate and the rest of other_ns. Blocked time is
- * blocked_ns plus the part of the idle time in that rest.
+ * Divides other_ns into CPU time and blocked time; NAN: unknown. A load is idle while neither on
+ * the CPU, nor opening, reading or blocked. Idle time is assumed to be spread evenly over decode,
+ * collate and the rest of other_ns. Blocked time is blocked_ns plus the idle time in that rest.
  */
 struct load_split load_split(const struct load_times *times);
 

@@ -366,7 +366,7 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 		level--;
 	if (f->by_gpu && f->gpu_share < GPU_SEEN_MOST)
 		level--;
-	/* No drain ratio was ever compared with hardware, so confidence is lower with one. */
+	/* No drain ratio was ever compared with hardware, so using one lowers the confidence. */
 	if (!isnan(f->drain_ratio))
 		level--;
 	return level < STALL_CONFIDENCE_LOW ? STALL_CONFIDENCE_LOW : (enum stall_confidence)level;
@@ -389,7 +389,7 @@ static void decide(const struct batch_series *s, struct finding *f)
 	f->confidence = find_confidence(s, f);
 }
 
-/* Returns the larger of the shares of lost records that missing ordinals and counted drops show. */
+/* Returns the share of lost records, by missing ordinals or by counted drops: the larger one. */
 static double lost_share(const struct batch_series *s, const struct finding *f)
 {
 	double count = (double)s->count, lost = s->lost_count > 0 ? (double)s->lost_count : 0;

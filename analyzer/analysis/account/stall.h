@@ -135,9 +135,9 @@ struct finding {
  * Judges a series by its own account, and sets SERIES_STEADY and SERIES_STARVED.
  *
  * Confidence is high from 300 batches (another run's ratio then differs by some 3 points), medium
- * from 100 (5 points), else low. It is one level lower if the readiness of more than 5 % of the
- * steady batches is unknown, if more than 1 % of the records are lost, or if more than 5 % of the
- * batches lack a GPU time.
+ * from 100 (5 points), else low. It is one level lower if readiness is unknown for over 5 % of the
+ * steady batches, if over 1 % of the records are lost, or if over 5 % of the batches lack a GPU
+ * time.
  */
 void stall_judge(struct batch_series *series, struct finding *ret);
 

@@ -330,7 +330,7 @@ static bool is_plain(const struct diagnosis *d, enum advice_id id)
 	       id != ADVICE_FILE_SYSTEM_SHARING;
 }
 
-/* Sets the gain if no other thread held the interpreter in steps; as `low`, that of sure waits. */
+/* Sets the gain if no other thread held the interpreter in steps; `low` counts sure waits only. */
 static void price_held(const struct remedied *v, struct advice *ret)
 {
 	const struct steps_held *held = &v->diagnosis->grounds.steps_held;
@@ -472,7 +472,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/* Inserts an advice by its gain. A first upper bound stays first, except ADVICE_INSPECT_WAITS. */
+/* Inserts an advice by its gain. A first upper bound stays first, unless it is INSPECT_WAITS. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;
@@ -582,10 +582,9 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 }
 
 /*
- * Adds advice to look at the steps. If a line of the steps stands out (lines_of_step()), this
- * advice goes first. It goes second if logging, saving or held steps are the cause, or if the first
- * remedy surely gains WORTH. If no line stands out, it is added only if little time is waiting, and
- * follows a first remedy whose gain is predicted.
+ * Adds advice to look at the steps. If a line of them stands out (lines_of_step()), it goes first,
+ * but second if logging, saving or held steps are the cause, or if the first remedy surely gains
+ * WORTH. If none does, it is added if little time is waiting, after a remedy with a predicted gain.
  */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {

@@ -99,7 +99,7 @@ struct grounds {
 		bool found;
 		char name[16];
 		double cpu_ns; /* CPU time of the thread that holds the interpreter; NAN: unknown */
-		double share;  /* share of the waits in which it held the GIL; NAN: unknown */
+		double share;  /* share of waits in which that thread held the GIL; NAN: unknown */
 		bool is_line;  /* stack samples show what line of code that thread was in */
 	} holder;
 	struct steps_held steps_held;

@@ -229,7 +229,7 @@ static double or_zero(double value)
 
 /*
  * Finds, by stack samples, the share of the steps in which other threads held the interpreter. This
- * does not lengthen steps that hardly use the interpreter. With a GPU, only waits for such a thread
+ * does not lengthen steps that hardly use the interpreter. With a GPU, only waits for these threads
  * count, and at most for as long as the GPU idled for want of work.
  */
 static void find_steps_held(const struct cause_input *input, const struct finding *f,

@@ -120,7 +120,7 @@ double lines_effective_count(int64_t count, double ns)
 
 	if (!(n > 0) || !(ns > 0))
 		return 0;
-	/* So small a sum needs weights outside of LINE_LEAST_NS..LINE_MOST_NS: a damaged file. */
+	/* So small a sum of squares needs weights outside of their range: the file is damaged. */
 	if (!(squares > ns * ns / n))
 		return n;
 	return ns * ns / squares;
@@ -665,7 +665,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 		ret->is_holder = true;
 		return true;
 	}
-	/* Such a stage has threads of its own: the training's line only asks for the batch. */
+	/* A serial stage has threads of its own: the training's line only asks for the batch. */
 	if (diagnosis->cause == CAUSE_SERIAL_STAGE)
 		return false;
 	for (size_t i = 0; i < lead->count && !ret->line; i++)

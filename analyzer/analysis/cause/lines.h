@@ -33,7 +33,7 @@
 	X(MAIN, "main")     /* the thread that takes the batches */                                \
 	X(WORKER, "worker") /* the main thread of a worker */                                      \
 	X(THREAD, "thread") /* another thread, sampled while it held the interpreter */            \
-	X(HOLDER, "holder") /* such a thread in a step, while the main thread waited for it */     \
+	X(HOLDER, "holder") /* a THREAD for which the main thread waited in a step */              \
 	X(PYTHON, "python") /* the main thread in a step, while it held the interpreter itself */
 
 enum line_phase {
@@ -221,7 +221,7 @@ void lines_done(struct lines *lines);
 /* Returns true if the line that leads after the optimizer mostly runs between epochs. */
 bool lines_lead_in_gaps(const struct lines *lines);
 
-/* Returns a group's longest line but loops; NULL: it is under a quarter, or few or no samples. */
+/* Returns a group's longest line but loops. NULL: it takes under a quarter, or few were sampled. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
 /*
@@ -238,9 +238,9 @@ const struct line_share *lines_of_function(const struct line_lead *steps);
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio);
 
 /*
- * Returns the share of the loads' time in the function with the line of lines_leading(), or 0.
- * Without `with_calls`, returns 0 also if that line is not the user's, or mostly calls other Python
- * code (except wrappers of C).
+ * Returns the share of the loads' time in the function of lines_leading(), or 0. Without
+ * `with_calls`, returns 0 also if that line is not the user's, or mostly calls Python code (except
+ * wrappers of C).
  */
 double lines_function_share(const struct lines *lines, bool with_calls);
 

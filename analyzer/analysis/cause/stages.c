@@ -535,8 +535,8 @@ static void judge_served(const struct view *v, size_t cache, struct stage_findin
 }
 
 /*
- * Finds a useless cache: the slow stage that feeds it runs in each epoch. The predicted gain
- * assumes that the longest epoch fills the cache, and its upper end that the cache is always full.
+ * Finds a useless cache: the slow stage that feeds it runs in each epoch. The gain assumes that the
+ * longest epoch fills the cache, and the range's upper end that it is always full.
  */
 static void find_cache(const struct view *v, struct stage_finding *f)
 {

@@ -105,8 +105,8 @@ static void name_workers(const struct batch_series *s, const struct epoch *e, si
 }
 
 /*
- * Describes the epochs at whose end at most ret->loading workers still load. If such epochs have
- * too few of all batches, shards are even: sets ret->loading to 0.
+ * Describes the epochs at whose end at most ret->loading workers still load. If too few of all
+ * batches are in such epochs, shards are even: sets ret->loading to 0.
  */
 static void describe(const struct batch_series *s, struct uneven *ret)
 {

@@ -58,7 +58,7 @@ size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thr
 
 /*
  * Measures how long, in the step's wait for a batch, kernels of other streams kept a GPU busy while
- * its starved stream was idle. Starved is a stream whose kernels run mostly outside of waits.
+ * its starved stream was idle. A stream is starved if its kernels run mostly outside of waits.
  * Streams of known threads are left out, as gpu_streams_mark() knows their owner.
  */
 void gpu_streams_mask(struct gpu_streams *streams, const struct gpu_op *ops, size_t count,

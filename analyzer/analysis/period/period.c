@@ -54,7 +54,7 @@ static size_t highest(const double *values, size_t count)
 	return best;
 }
 
-/* Finds the phase that has most time in k periods, ret[j] in period j. Returns the sum. */
+/* Finds the phase with most time in k periods; ret[j]: its time in period j. Returns the sum. */
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;

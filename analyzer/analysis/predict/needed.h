@@ -8,8 +8,8 @@ struct needed {
 	/* fewest workers for 95 % of the rate that loads without duration allow; -1: over 512 */
 	int32_t enough;
 	bool core_limited; /* `enough` is -1 because there are too few cores */
-	/* Number of workers to try: `enough`, but at most what keeps the cores busy, and at most 8
-	 * times the run's workers (16 if the run has none). -1: the run already has as many. */
+	/* Number of workers to try: `enough`, unless fewer keep the cores busy, but at most 8 times
+	 * the run's workers (16 if the run has none). -1: the run already has as many. */
 	int32_t more;
 	/* number of workers that keep all cores busy, if the run has 1.25 times as many; else -1 */
 	int32_t fewer;

@@ -157,8 +157,8 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 
 /*
  * Returns how long an epoch's first loads would be if workers stayed, as a share of their length in
- * new workers, which import modules and open files first. The run's first epoch does not count.
- * Returns 1 for iterable datasets, whose workers open files again in each epoch.
+ * new workers, which import modules and open files first. The run's first epoch does not count. 1:
+ * iterable datasets, whose workers open files anew.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {
@@ -281,10 +281,8 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 		.waits = stall_waits(s, f),
 		.series = s,
 		.finding = f,
-		/*
-		 * A host that runs ahead of the GPU takes many batches at once, then waits long.
-		 * The GPU works evenly, so each batch gets its mean busy time instead.
-		 */
+		/* If the host runs ahead of the GPU, it takes many batches at once, then waits. The
+		 * GPU works evenly, so each batch then gets the GPU's mean busy time. */
 		.is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->account.time_ns,
 		.mean_ns = f->taken_mean_ns,
 	};

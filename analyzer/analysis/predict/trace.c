@@ -141,7 +141,7 @@ void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct
 			ret->times[k][i] = trace->times[k][from];
 		ret->worker[i] = trace->worker[from];
 	}
-	/* The first epoch starts unlike later epochs, so its start is not drawn for them. */
+	/* The first epoch starts unlike later epochs, so its start is not drawn for later ones. */
 	for (e = 1; e < trace->epoch_count; e++) {
 		from = 1 + (size_t)((stats_random(state) >> 32) * (trace->epoch_count - 1) >> 32);
 		ret->epochs[e] = trace->epochs[from];

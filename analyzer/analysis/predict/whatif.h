@@ -65,9 +65,8 @@ struct whatif {
 	enum whatif_gap gap;
 	/* steps take this many times as long as in the run, because they wait for cores */
 	double step_factor[WHATIF_ROOM];
-	/* `correction` is the unchanged run's rate divided by that of its replay by crowd.h, in
-	 * which threads compete for cores. step_ns is the mean step in that replay. plain_... are
-	 * the same for replay.h. */
+	/* correction: rate of the run / rate of its replay by crowd.h, where threads compete for
+	 * cores. step_ns: mean step there. plain_...: the same for replay.h. */
 	double correction, plain_correction;
 	double step_ns, plain_step_ns;
 	double ratio;      /* stall ratio in the report's headline */

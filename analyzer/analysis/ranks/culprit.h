@@ -12,8 +12,7 @@
  * - If no single rank is to blame, several ranks may be: those that starve alike, and three times
  *   as much as each of the rest. They are at most half of the ranks.
  * - Steps (waits included) are longer where the culprit waits longer. Else another rank computes
- *   during these waits, and the job loses nothing. This is not checked if the loader is so slow
- *   that it alone sets a step's length.
+ *   meanwhile, so nothing is lost. This is not checked if a slow loader alone sets a step's time.
  */
 #pragma once
 
