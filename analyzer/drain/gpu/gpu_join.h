@@ -3,8 +3,8 @@
  * gpu_join.h - joins GPU operations with the batches in whose steps they ran.
  *
  * Operations come out of order, and up to seconds late. So a step is measured when the process has
- * said that all operations from before the step's end are sent. If it never says so, the step's GPU
- * columns stay NULL.
+ * said that all operations until the step's end are sent. Until then the step's GPU columns are
+ * NULL.
  */
 #pragma once
 

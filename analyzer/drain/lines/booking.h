@@ -3,8 +3,8 @@
  * booking.h - finds out to which load, wait or step of its thread a stack sample belongs.
  *
  * A load or wait is recorded only when it ends. So samples wait here until a span of their thread
- * takes them. Inner spans are booked first: a load before the wait around it, and a wait before the
- * step around it.
+ * takes them. Inner spans go first: a load before the wait around it, a wait before the step around
+ * it.
  */
 #pragma once
 

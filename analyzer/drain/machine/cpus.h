@@ -26,8 +26,8 @@ struct cpus_group {
 void cpus_group(const char *root, int32_t pid, struct cpus_group *ret);
 
 /*
- * Read how long threads ran, and how long they waited for a core: a process's main thread, or
- * (by_all) its threads, at most 64. Return false if the kernel does not say.
+ * Read how long a process's main thread or, by_all, up to 64 of its threads ran, and how long they
+ * waited for a core. Return false if the kernel does not say.
  */
 bool cpus_wanted(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns);
 bool cpus_wanted_by_all(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns);

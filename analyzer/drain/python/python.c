@@ -18,8 +18,8 @@
 #define PTHREAD_TID 720
 
 /*
- * Bytes from the GIL's pointer to its last holder to the end of its mutexes, the same in all
- * versions: sizeof(struct _gil_runtime_state) - offsetof(struct _gil_runtime_state, last_holder).
+ * Bytes from the GIL's field last_holder to the end of the GIL's mutexes, in all versions:
+ * sizeof(struct _gil_runtime_state) - offsetof(struct _gil_runtime_state, last_holder).
  */
 #define GIL_BYTES 200
 

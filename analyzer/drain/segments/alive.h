@@ -8,8 +8,7 @@
  *
  * A recording process counts as dead if the process found by its pid has ended, if its lock is gone
  * (DLPROF_SEGMENT_LOCKED), or if no process of its namespace has its pid. If none of this can be
- * known, it counts as alive until it says that it ends or, for a child, until the run's first
- * process ends.
+ * known, it lives until it says that it ends or, for a child, until the run's first process ends.
  */
 #pragma once
 
