@@ -35,9 +35,9 @@ bool rows_any(struct db *db, const char *sql);
 int rows_number(struct db *db, const char *sql, int64_t *ret);
 
 /*
- * Makes an array of a statement's rows, in which ?1 is `value`. `take` fills an item of `size` zero
- * bytes. It returns 1, 0 to leave the row out, or -errno. The caller frees *ret_items (NULL: no
- * rows), also after an error.
+ * Makes an array of the rows of a statement whose parameter ?1 is `value`. `take` fills an item of
+ * `size` zero bytes. It returns 1, 0 to leave the row out, or -errno. The caller frees *ret_items
+ * (NULL: no rows), also after an error.
  */
 int rows_list(struct db *db, const char *sql, int64_t value, size_t size,
 	      int (*take)(sqlite3_stmt *stmt, void *item), void *ret_items, size_t *ret_count);

@@ -102,8 +102,8 @@ static void add_faults(const struct tally *tally, struct load_facts *ret)
 }
 
 /*
- * Takes the waits of loads that raised an exception out of the tallies: each kind of wait is scaled
- * so that their sum is `blocked_ns`, the waits (no page faults) of the loads that made a batch.
+ * Takes the waits of loads that raised an exception out of the tallies. Each kind of wait is scaled
+ * so that their sum is `blocked_ns`: the waits (no page faults) of the loads that made a batch.
  */
 static void leave_out_failed(double blocked_ns, struct load_facts *facts)
 {

@@ -18,7 +18,7 @@ static const char PART_SQL[] =
 	" at INTEGER, epoch INTEGER, first_task INTEGER, last_task INTEGER, from_ns INTEGER,"
 	" to_ns INTEGER)";
 
-/* Has a row if a loader may deliver in another order than that of tasks, in which t_batch is. */
+/* Has a row if a loader may deliver in another order than the order of tasks, that of t_batch. */
 static const char OUT_OF_ORDER_SQL[] =
 	"SELECT 1 FROM t_loader WHERE in_order = 0 AND workers > 0";
 
