@@ -149,8 +149,7 @@ static void wait_for(pid_t pid)
 	while (!reap(pid)) {
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
-		/* Signals of the terminal or to all processes are not passed on, as the command
-		 * gets them itself. */
+		/* The command itself gets signals of the terminal, or to all processes. */
 		if (!witness_got(&witness, pid, info.si_signo) && info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}

@@ -15,9 +15,8 @@
 pid_t witness_start(void);
 
 /*
- * Returns true if the witness got this signal, too. Then a new witness takes its place, in which no
- * signal is pending. Returns false also if the command has left the launcher's process group, as
- * under timeout(1).
+ * Returns true if the witness got this signal, too, and then replaces the witness by a new one.
+ * Returns false also if the command has left the launcher's process group, as under timeout(1).
  */
 bool witness_got(pid_t *witness, pid_t command, int number);
 

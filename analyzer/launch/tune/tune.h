@@ -75,8 +75,8 @@ struct tune {
 
 /*
  * Runs the command with the settings of a trial; NULL: unchanged. Writes FOLDER/name.db and .log,
- * and leaves no process behind (tune_run.c). Returns 0; -EINTR: a signal is to end tune; -errno:
- * the command cannot be started.
+ * and leaves no process behind (tune_run.c). Returns 0; -EINTR: a signal ends tune; -errno: the
+ * command cannot start.
  */
 int tune_run(const struct tune *tune, const char *name, const struct tune_trial *trial,
 	     size_t stop_after, double most_s, struct tune_run *ret);

@@ -271,7 +271,7 @@ struct reading {
 };
 
 /*
- * In each step, ranks wait for the slowest one. So all runs measure one rank: that which waited
+ * In each step, ranks wait for the slowest one. So all runs measure one rank: the one that waited
  * most in the base run.
  */
 static void read_database(const char *database, void *context)
