@@ -66,9 +66,9 @@ struct ranks_spread {
 struct ranks_spread ranks_spread(const struct ranks *ranks);
 
 /*
- * Finds a rank that spends at least a tenth more of its time than any other rank in one part of its
- * steps, while the backward passes of all others, in which they wait for it, are longer by half of
- * that or more. Returns false if there is none, or if the ranks do not meet in each step.
+ * Finds a rank that spends more of its time in one part of its steps than any other rank, by a
+ * tenth or more. The others wait for this rank in their backward passes, which are longer by half
+ * of that or more. Returns false if there is none, or if the ranks do not meet in each step.
  */
 struct ranks_uneven {
 	size_t row;

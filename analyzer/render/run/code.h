@@ -34,8 +34,8 @@ struct report;
 void code_outline(const struct report *report, struct outline *outline);
 
 /*
- * Appends how much the line of code that fits the cause takes: "collate, train.py:12, takes 80 % (±
- * 4) of a load". Returns false if no line fits, or if the report covers only a part of the run.
+ * Appends which line of code fits the cause, and what it takes: "collate, train.py:12, takes 80 %
+ * (± 4) of a load". Returns false if no line fits, or if the report is on a part of the run.
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
 

@@ -103,8 +103,7 @@ static void put_block(const struct outline_block *block, FILE *out)
 		put_next(block, out);
 	} else if (strcmp(block->chapter, SCREEN_WAITS) == 0 ||
 		   strcmp(block->chapter, OUTLINE_MORE) == 0) {
-		/* Leave out strips, which need cells of equal width, and commands for a
-		 * terminal. */
+		/* Leave out strips, which need cells of equal width, and shell commands. */
 		return;
 	} else {
 		if (block->title) {

@@ -53,7 +53,7 @@ const char *step_place(const struct report *report, enum step_part part)
 	return step_part_place(part);
 }
 
-/* Returns a part's time, that of STEP_AFTER without the time between epochs. */
+/* Returns a part's time. The time of STEP_AFTER leaves out what is between epochs. */
 static double without_gaps_ns(const struct step_parts *parts, enum step_part part)
 {
 	return parts->ns[part] - (part == STEP_AFTER ? fmax(parts->between_epochs_ns, 0) : 0);
