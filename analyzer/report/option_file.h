@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * option_file.h - reads options from a file, which the command line names as `@FILE`. Each line has
- * one option and its argument, which may be quoted. A # begins a comment at the start of a line or
- * after a space.
+ * one option and its argument, which may be quoted. A # at a line's start or after a space begins a
+ * comment.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 /*
  * Replaces each @FILE of the command line `argv`, which was parsed into `line`, by the options in
  * the file. In *ret these come before the command line's own. *ret_file is the last FILE. Without
- * @FILE it is NULL, and *ret is unchanged. Returns the number of arguments, or -EINVAL with
- * `line->problem` set.
+ * @FILE it is NULL, and *ret is unchanged. Returns the number of arguments, or -EINVAL and
+ * `line->problem`.
  */
 int option_file_expand(struct line *line, int argc, char **argv, const char *verb, char ***ret,
 		       const char **ret_file);
