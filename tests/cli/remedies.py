@@ -29,7 +29,8 @@ def build(path, batch_bytes, decode=0.0, pixels=0, images=0, asked=0.0, peer="",
     others: cores that other programs take.
     """
     batches = rundb.simulate(changes.pop("count", 300), 2, changes.pop("load_ms", 120), 20,
-                             delivery_ms=changes.pop("delivery_ms", 0.3), epochs=changes.pop("epochs", 1))
+                             delivery_ms=changes.pop("delivery_ms", 0.3), epochs=changes.pop("epochs", 1),
+                             slow=changes.pop("slow", ()))
     for number, batch in enumerate(batches):
         batch.update(decode_count=int(images * SAMPLES * (1 + spread * (number % 2))),
                      decode_ns=int(batch["load_ns"] * decode), blocked_ns=int(batch["load_ns"] * asked),
@@ -180,6 +181,18 @@ def check_manager(folder):
         path = build(os.path.join(folder, name + ".db"), 1 << 20, asked=0.6, peer=peer)
         check(name, path, wanted, peer[:12], unwanted=[unwanted])
         t.equal("waits for a multiprocessing.Manager, " in forms.flat(forms.run(path)), name == "manager", name)
+
+
+def check_slow(folder):
+    """What workers of which one is slow wait for is said if it is half of their loads or more."""
+    for asked in (0.9, 0.4):
+        path = build(os.path.join(folder, "slow.db"), 1 << 20, asked=asked, peer="10.0.0.7:9000", load_ms=12, slow={1: 8})
+        check("slow", path, "fix_slow_worker")
+        text, gain = forms.flat(forms.run(path)), dict(
+            (step["id"], step["gain"]) for step in json.loads(t.report("--json", path).out)["whatif"])["in_order_false"]
+        words = ("Loads wait for 10.0.0.7:9000 in 90 % of their time: compare what the slow workers ask of it. "
+                 "Until then, in_order=False: about {:.1f}x.".format(1 + gain))
+        t.check((words if asked == 0.9 else "Compare the slow workers' cores, NUMA node") in text, asked, words, text)
 
 
 def check_bytes(folder):
@@ -459,7 +472,7 @@ def check_compiling(folder):
 
 
 def main():
-    for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager,
+    for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager, check_slow,
                  check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
                  check_trainer, check_other_end, check_connecting, check_fixed, check_growth, check_asleep, check_asked,
                  check_beside, check_reopened, check_compiling):

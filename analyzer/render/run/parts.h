@@ -34,6 +34,8 @@ void facts_outline_load(const struct report *report, struct outline *outline);
 void facts_outline_processes(const struct report *report, struct outline *outline);
 /* Returns ns as a share of the loads' time, limited to 1, since records of loads may be lost. */
 double facts_share(const struct load_facts *facts, double ns);
+/* Says what to compare in slow workers, if loads mostly wait for one socket or pipe. */
+void facts_slow_worker(const struct report *report, char *buffer);
 
 void advise_next(const struct report *report, struct outline *outline);
 void advise_rhythm(const struct report *report, struct outline *outline);

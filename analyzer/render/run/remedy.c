@@ -689,6 +689,9 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 	case ADVICE_DECODE_BOUND:
 		format_decoding(report, buffer);
 		break;
+	case ADVICE_FIX_SLOW_WORKER:
+		facts_slow_worker(report, buffer);
+		break;
 	default:
 		stages_add_how(report, advice->id, buffer, REMEDY_WORDS);
 		break;
