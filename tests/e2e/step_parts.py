@@ -212,7 +212,7 @@ sys.setprofile(profiler)
 train(lambda i: (forward().backward(), optimizer.step()))
 sys.setprofile(None)
 slept["frames"] = sorted(frames)
-slept["is wrapped"] = not isinstance(torch.autograd.backward, types.FunctionType)
+slept["is wrapped"] = type(torch.autograd.backward) is not types.FunctionType
 """
 
 

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import fakes  # noqa: E402
 from interpreter import find  # noqa: E402
 from dlprof_test import (PYTHON, ROOT, check, environment, equal, finish, need_shim,  # noqa: E402
-                         need_torch, run, scratch)
+                         need_torch, run, say, scratch)
 
 PROGRAM = r"""
 import copy, functools, gc, importlib, inspect, io, pickle, sys, threading, types, weakref
@@ -34,10 +34,11 @@ def found(wrapper):
 
 def look(function):
     seen = {}
-    for name in ("__module__", "__name__", "__qualname__", "__doc__", "__defaults__",
+    for name in ("__module__", "__name__", "__qualname__", "__doc__", "__defaults__", "__class__",
                  "__kwdefaults__", "__code__", "__annotations__", "__text_signature__"):
         seen[name] = getattr(function, name, "none")
-    for ask in (inspect.signature, inspect.getsource, inspect.isroutine, callable, repr):
+    for ask in (inspect.signature, inspect.getsource, inspect.getfile, inspect.getsourcefile,
+                inspect.isfunction, inspect.isbuiltin, inspect.isroutine, callable, repr):
         try:
             seen[ask.__name__] = ask(function)
         except (TypeError, ValueError, OSError) as error:
@@ -49,7 +50,7 @@ class Thing:
 
 count = 0
 for wrapper in gc.get_objects():
-    if type(wrapper).__name__ != "function" or isinstance(wrapper, types.FunctionType):
+    if type(wrapper).__name__ != "function" or type(wrapper) is types.FunctionType:
         continue
     count += 1
     original, thing, wrong = wrapper.__wrapped__, Thing(), []
@@ -79,6 +80,11 @@ for wrapper in gc.get_objects():
         pass
     if hasattr(wrapper, "not_there") or {wrapper: 1}[wrapper] != 1 or wrapper == original:
         wrong.append("attributes")
+    if isinstance(original, types.FunctionType):
+        kept, wrapper.__defaults__ = original.__defaults__, (1, 2)
+        if original.__defaults__ != (1, 2) or "__defaults__" in wrapper.__dict__:
+            wrong.append("new defaults")
+        wrapper.__defaults__ = kept
     print(wrapper.__module__, wrapper.__qualname__, wrong or "as it was")
     wrapper.kept = 7
     assert wrapper.kept == 7
@@ -256,6 +262,26 @@ def register_optimizer_step_post_hook(hook):
 """
 
 
+# A compiled function calls one with defaults, as wrapper and as method, in a single graph.
+COMPILED = r"""
+import torch, module
+open(__file__).close()
+def both(number):
+    return module.load(number) + module.Thing().read(number)
+print(torch.compile(both, backend="eager", fullgraph=True)(torch.ones(1)).item())
+print(torch.fx.symbolic_trace(both).code.count("+"), torch.jit.script(module.load)(torch.ones(1)).item())
+"""
+
+COMPILED_MODULE = r"""
+from torch import Tensor
+def load(number: Tensor, more: int = 2):
+    return number + more
+class Thing:
+    def read(self, number, more=3):
+        return number + more
+"""
+
+
 def write(folder, name, text):
     path = os.path.join(folder, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -308,6 +334,19 @@ def check_stands():
     equal((bare[-1], ours[-1]), ("[False, False]", "[True, True]"), "something stands for it")
 
 
+def check_compiled():
+    """torch.compile, torch.fx and torch.jit.script take a wrapper for the function."""
+    python = os.path.join(os.environ.get("TEST_VENV", "/nonexistent"), "bin", "python")
+    if not os.path.exists(python):
+        say("no TEST_VENV, whose torch.compile would be tried")
+        return
+    folder = scratch()
+    write(folder, "module.py", COMPILED_MODULE)
+    for name in ("load", "Thing.read"):
+        equal(output(python, folder, COMPILED, DLPROF_BATCH_FN="module:" + name,
+                     PYTHONWARNINGS="ignore"), "7.0\n3 3.0\n", name)
+
+
 def check_signals():
     folder = scratch()
     write(folder, "torch/__init__.py", "")
@@ -324,6 +363,7 @@ def main():
             check_lives(python)
     check_use()
     check_signals()
+    check_compiled()
     need_torch()
     check_stands()
     folder, packages = scratch(), scratch()

@@ -245,7 +245,7 @@ def check_parts():
 # The most lines that each folder of the product may have. A change that needs more raises its folder's
 # number in the same commit, and says why.
 BUDGETS = {
-    "include": 1460, "shim": 27877, "shim/python": 7422, "shim/cuda": 3761, "shim/record": 4356,
+    "include": 1460, "shim": 27888, "shim/python": 7443, "shim/cuda": 3761, "shim/record": 4356,
     "analyzer/drain": 12789, "analyzer/store": 8204, "analyzer/analysis": 18186,
     "analyzer/analysis/predict": 3451, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
     "analyzer/analysis/gpu": 1131, "analyzer/render": 14568, "analyzer/render/html": 3192,

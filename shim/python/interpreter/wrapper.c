@@ -39,16 +39,33 @@ static OFTEN PyObject *on_bind(PyObject *self, PyObject *object, PyObject *owner
 	return self;
 }
 
-/* Returns an attribute of the wrapper or, if it has none of that name, of the original. */
+/*
+ * Returns an attribute of the wrapper or, if it has none of that name, of the original. __class__
+ * is the original's, so that isinstance() and inspect take the wrapper for a function.
+ */
 static PyObject *on_attribute(PyObject *self, PyObject *name)
 {
-	PyObject *value = py.PyObject_GenericGetAttr(self, name);
+	OWNED PyObject *value = py.PyObject_GenericGetAttr(self, name);
 	PyObject *original = wrapper_of(self)->original;
 
-	if (value || !original || !py.PyErr_ExceptionMatches(*py.attribute_error))
-		return value;
+	if (!original ||
+	    (value ? value != class : !py.PyErr_ExceptionMatches(*py.attribute_error)))
+		return api_take(&value);
 	py.PyErr_Clear();
 	return py.PyObject_GetAttr(original, name);
+}
+
+/* Sets what only the original has, such as __code__ or __defaults__, in the original. */
+static int on_set(PyObject *self, PyObject *name, PyObject *value)
+{
+	PyObject *original = wrapper_of(self)->original;
+	OWNED PyObject *own = py.PyObject_GenericGetAttr(self, name), *found = NULL;
+
+	py.PyErr_Clear();
+	if (!own && original)
+		found = api_get(original, name);
+	return found ? py.PyObject_SetAttr(original, name, value)
+		     : py.PyObject_GenericSetAttr(self, name, value);
 }
 
 static PyObject *on_repr(PyObject *self)
@@ -143,6 +160,7 @@ static PyObject *make_base(void)
 		{PY_SLOT_GET, (void (*)(void))on_bind},
 		{PY_SLOT_ATTRIBUTE, (void (*)(void))on_attribute},
 		{PY_SLOT_REPR, (void (*)(void))on_repr},
+		{PY_SLOT_SET_ATTRIBUTE, (void (*)(void))on_set},
 		{PY_SLOT_METHODS, (void (*)(void))methods},
 		{PY_SLOT_TRAVERSE, (void (*)(void))on_traverse},
 		{0, NULL},
@@ -189,7 +207,9 @@ static bool take_looks(PyObject *self, PyObject *original)
 	OWNED PyObject *update = dict ? api_get_named(dict, "update") : NULL;
 	OWNED PyObject *entries = api_get_named(original, "__dict__"), *args = NULL, *done = NULL;
 
-	if (!take_attribute(self, original, "__module__") ||
+	/* torch.compile reads a function's memory, and so must trace the original. */
+	if (py.PyObject_SetAttrString(self, "_torchdynamo_inline", original) < 0 ||
+	    !take_attribute(self, original, "__module__") ||
 	    !take_attribute(self, original, "__doc__"))
 		return false;
 	if (update && entries)

@@ -2,8 +2,8 @@
 /*
  * wrapper.h - makes callable objects that look like the Python function for which they stand.
  *
- * Calls of them have no Python frame. Their class is not derived from that of functions, because
- * CPython and torch.compile read the memory of a function.
+ * Calls of them have no Python frame. They say that their class is that of functions, but it is not
+ * derived from that, because CPython and torch.compile read the memory of a function.
  */
 #pragma once
 
