@@ -222,6 +222,8 @@ Test(grounds, clients_and_readers_that_each_sample_makes)
 	cr_expect_not(is_advised(ADVICE_KEEP_OPEN), "objects of each sample's own");
 	for (int opens = 0; opens < 2; opens++) {
 		facts.wait_ns[LOAD_WAIT_SOCKET] = opens ? 0 : 0.6 * facts.load_ns;
+		facts.peer_count = !opens;
+		facts.peers[0].count = TIMES.samples;
 		facts.reopens_per_sample = facts.reopened_per_sample = opens ? 0.6 : NAN;
 		facts.opens_per_sample = 1.1;
 		lines.making_share = 0.45;
@@ -233,6 +235,12 @@ Test(grounds, clients_and_readers_that_each_sample_makes)
 		make(NULL, NULL);
 		judge(&input);
 		cr_expect_not(is_advised(ADVICE_KEEP_OPEN));
+		lines.making_share = 0.45;
+		facts.peers[0].count = 0.8 * TIMES.samples;
+		make(NULL, NULL);
+		judge(&input);
+		cr_expect_eq(is_advised(ADVICE_KEEP_OPEN), opens, "not each sample asks");
+		facts.peers[0].count = TIMES.samples;
 		lines.making_share = opens ? 0.45 : 0.95;
 		facts.opens_per_sample = 1.3;
 		make(NULL, NULL);

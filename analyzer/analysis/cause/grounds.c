@@ -54,6 +54,8 @@
 #define HELPER_ONE      1.3
 /* making objects is the cause if it takes at least this share */
 #define MAKING_LEAST    0.4
+/* if loads wait less often for each sample, they do not make a connection for each */
+#define ASKED_PART      0.9
 #define MAKING_MOST     0.9 /* above this share, constructors seem to read the data, too */
 /* threads ask other machines for data if they receive at least this part of a batch's bytes */
 #define ASKED_BYTES     0.05
@@ -260,13 +262,24 @@ static bool is_manager(const char *peer)
 	return folder && strstr(folder, "/listener-");
 }
 
+/* Returns true if loads wait for other processes, at least about once for each sample. */
+static bool is_asking_each(const struct grounds *r, const struct load_times *loads)
+{
+	double count = 0;
+
+	for (size_t i = 0; i < r->facts->peer_count; i++)
+		count += or_zero(r->facts->peers[i].count);
+	return r->asked_share >= GROUNDS_OUTSIDE && loads && count >= ASKED_PART * loads->samples;
+}
+
 /*
  * Returns true if loads mostly make objects or connections that could be kept, and either wait for
  * another process or open the same file for each sample.
  */
-static bool is_making(const struct grounds *r, const struct lines *lines)
+static bool is_making(const struct grounds *r, const struct cause_input *input)
 {
 	const struct load_facts *facts = r->facts;
+	const struct lines *lines = input->lines;
 	const bool is_reopened = facts->reopens_per_sample >= LOAD_FACTS_REOPENED &&
 				 facts->reopened_per_sample >=
 					 REOPENED_PART * facts->opens_per_sample;
@@ -274,7 +287,7 @@ static bool is_making(const struct grounds *r, const struct lines *lines)
 	const double least = lines ? lines->making_share - lines->making_error : NAN;
 
 	return least >= MAKING_LEAST && !r->is_managed &&
-	       (is_reopened || (r->asked_share >= GROUNDS_OUTSIDE && least <= MAKING_MOST));
+	       (is_reopened || (is_asking_each(r, input->loads) && least <= MAKING_MOST));
 }
 
 /* Returns true if loads mostly compute in one of the user's functions, and decode few images. */
@@ -447,7 +460,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->is_own_code = is_own_code(ret, input);
 	find_small(f, input, ret);
 	ret->blown_up = find_blown_up(facts, loads);
-	if (is_making(ret, input->lines)) {
+	if (is_making(ret, input)) {
 		ret->making_share = input->lines->making_share;
 		ret->making_error = input->lines->making_error;
 	}
