@@ -174,6 +174,16 @@ def check_firsts(folder):
           unwanted=["read_less"])
 
 
+def check_starts(folder):
+    """Five epochs begin with loads of 3 s, all others take 5 ms: not the cores are short, but the workers' lives."""
+    path = build(os.path.join(folder, "starts.db"), 48000, count=40, epochs=5, load_ms=lambda i: 3000 if i < 2 else 5)
+    step = check("starts", path, "persistent_workers", "persistent_workers=True: up to")
+    t.check(step["at_most"] and step["gain"] > 2, step)
+    text = forms.flat(t.report("-v", path).out)
+    t.check("Load 155 ms: collate" in text and "One load takes 155 ms on average, 5.00 ms in steady" in text, text)
+    t.check("cores are used up" not in text and "no number is enough" not in text, "cores", text)
+
+
 def check_manager(folder):
     manager = "/tmp/pymp-rfr0sqls/listener-l69knm_t"
     for name, peer, wanted, unwanted in (("manager", manager, "share_without_manager", "fewer_requests"),
@@ -472,7 +482,7 @@ def check_compiling(folder):
 
 
 def main():
-    for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_manager, check_slow,
+    for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_starts, check_manager, check_slow,
                  check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
                  check_trainer, check_other_end, check_connecting, check_fixed, check_growth, check_asleep, check_asked,
                  check_beside, check_reopened, check_compiling):

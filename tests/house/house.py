@@ -246,9 +246,9 @@ def check_parts():
 # number in the same commit, and says why.
 BUDGETS = {
     "include": 1460, "shim": 27888, "shim/python": 7443, "shim/cuda": 3761, "shim/record": 4356,
-    "analyzer/drain": 12789, "analyzer/store": 8204, "analyzer/analysis": 18199,
-    "analyzer/analysis/predict": 3451, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
-    "analyzer/analysis/gpu": 1131, "analyzer/render": 14568, "analyzer/render/html": 3192,
+    "analyzer/drain": 12789, "analyzer/store": 8204, "analyzer/analysis": 18200,
+    "analyzer/analysis/predict": 3453, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
+    "analyzer/analysis/gpu": 1131, "analyzer/render": 14569, "analyzer/render/html": 3192,
     "analyzer/render/jobs": 1031, "analyzer/render/gate": 858, "analyzer/report": 7296,
     "analyzer/launch": 4564, "analyzer/launch/doctor": 1070,
 }

@@ -407,18 +407,28 @@ Test(advice, prefers_a_longer_queue_to_another_order_if_their_gains_are_alike)
 Test(advice, bounds_persistent_workers_by_the_starts)
 {
 	const struct advice *first = &diagnosis.advice.steps[0];
+	struct whatif *w = &diagnosis.whatif;
 	struct model m = HEALTHY;
 
 	m.load *= 6;
 	model_diagnose(&m);
 	for (int id = 0; id < WHATIF_MAX; id++)
-		diagnosis.whatif.gain[id] = NAN;
+		w->gain[id] = NAN;
 	for (int is_long = 0; is_long < 2; is_long++) {
 		finding.account.share[ACCOUNT_EPOCH_START] = is_long ? 0.15 : 0.02;
 		finding.account.share[ACCOUNT_EPOCH_END] = is_long ? 0.05 : 0.01;
 		give(CAUSE_EPOCH_START);
 		cr_expect_eq(first->id == ADVICE_PERSISTENT_WORKERS, is_long);
 		if (is_long)
+			cr_expect_float_eq(first->gain, 0.25, 1e-9);
+	}
+	/* A replay that gains, but not surely, leaves this bound; one that gains nothing, none. */
+	w->low_per_s[WHATIF_PERSISTENT] = 0.9 * w->batches_per_s[WHATIF_BASELINE];
+	for (int gains = 0; gains < 2; gains++) {
+		w->gain[WHATIF_PERSISTENT] = gains ? 0.3 : 0.02;
+		give(CAUSE_EPOCH_START);
+		cr_expect_eq(first->id == ADVICE_PERSISTENT_WORKERS, gains);
+		if (gains)
 			cr_expect_float_eq(first->gain, 0.25, 1e-9);
 	}
 	series_done(&series);

@@ -378,9 +378,11 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 				ret->high = fmax(ret->high, most_of(v, id));
 			return widen_to_function(v, id, ret);
 		}
-		/* Without a sure gain, two advices get an upper bound. Sending less also saves
-		 * making what is sent. Even shards help, as uneven ones surely are a cause. */
+		/* Without a sure gain, some advices get an upper bound. Sending less also saves
+		 * making what is sent. Even shards help, as uneven ones surely are a cause. Workers
+		 * that stay surely start only once, though the replay's range may begin below 1. */
 		if (id != ADVICE_SEND_LESS && id != ADVICE_EVEN_SHARDS &&
+		    !(id == ADVICE_PERSISTENT_WORKERS && whatif->gain[row] >= ADVICE_GAIN) &&
 		    !(id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0))
 			return 0;
 	}

@@ -574,6 +574,8 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	ret->least_step = finding->gain_max / finding->gain_alone;
 	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_alone;
 	predict_all(trace, ret->setups[WHATIF_BASELINE], ret);
+	/* Workers that load faster than steps take batches are not short of cores. */
+	ret->core_limited &= !(finding->rho < 1);
 	r = find_ranges(trace, ret, 0, WHATIF_MAX);
 	widen(ret, 0, WHATIF_MAX);
 	add_ceiling(finding, ret);

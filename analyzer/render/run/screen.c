@@ -221,7 +221,8 @@ static void add_load(const struct report *report, struct outline *o)
 		inside_add_words(&report->inside, report->diagnosis.grounds.facts, text,
 				 sizeof(text));
 	if (*text)
-		outline_item(o, "Load", "%s: %s", UNITS_TIME(f->load_mean_ns), text);
+		outline_item(o, "Load", "%s: %s",
+			     UNITS_TIME(report_load_mean(report, report->totals.load_ns)), text);
 	text[0] = '\0';
 	if (step_add_words(report, text, sizeof(text)))
 		outline_item(o, "Step", "%s: %s",
