@@ -54,7 +54,7 @@ DLPROF_MARK(dlprof_batch_begin, (void), (void), ())
 /*
  * The training thread has got batch number `batch` (or DLPROF_NEXT), and computes until the next
  * dlprof_batch_begin(). DLPROF_END: there was no batch, and a new epoch follows, whose numbers may
- * begin at 0 again. If the loader already loads for the next epoch, mark no end, and count on.
+ * begin at 0 again. If the loader already loads for the next epoch, mark no end: go on counting.
  */
 DLPROF_MARK(dlprof_batch_end, (int64_t batch), (int64_t), (batch))
 
@@ -75,7 +75,7 @@ DLPROF_MARK(dlprof_mark, (const char *text), (const char *), (text))
 
 /*
  * The training thread's time until its newest wait began, by the host's clock, as in the report.
- * All members are 0 before the second batch. After an execve() they continue.
+ * All members are 0 before the second batch. An execve() does not reset them.
  */
 struct dlprof_account {
 	uint64_t batches;	/* batches of all threads */
