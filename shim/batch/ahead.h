@@ -3,8 +3,8 @@
  * ahead.h - follows batches that one thread, the asker, gets for another, the taker, that trains.
  *
  * The asker's records are held back until the taker gets the batch out of a queue or future. They
- * are then written as the taker's records. What is put into the queue or future is called an item:
- * each must have one batch, and be put before the asker asks again. If the asker trains, its items
+ * are then written as the taker's records. What is put into the queue or future is called an item.
+ * An item must have one batch, and be put before the asker asks again. If the asker trains, items
  * may be results of steps. Items count as batches only if they contain the batch object, if the
  * taker runs backward passes, or in a library that is known to prefetch. The GIL guards all data.
  */

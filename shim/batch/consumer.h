@@ -43,7 +43,7 @@ struct consumer {
 	bool sees_fetches;
 };
 
-/* A loader is identified by at most so many parts: the dataset, and what chooses its samples. */
+/* A loader is identified by at most this many parts: the dataset, and what chooses its samples. */
 #define CONSUMER_PART_MAX 3
 
 struct consumer_facts {

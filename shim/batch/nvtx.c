@@ -18,7 +18,7 @@
 #define VARIABLE    "NVTX_INJECTION64_PATH"
 #define NO_TRACKING (-2) /* what push and pop return if a tool does not count nested ranges */
 #define KEPT_MOST   20000
-#define SHORT_NS    UINT64_C(100000) /* steps begin at least so long after each other */
+#define SHORT_NS    UINT64_C(100000) /* steps begin at least this long after each other */
 
 /* NVTX's ABI of nvtxEventAttributes_t, version 2, up to the message. */
 struct attributes {

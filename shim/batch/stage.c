@@ -14,7 +14,7 @@
 #include "record/thread.h"
 
 #define WINDOW_NS UINT64_C(250000000)
-#define WINDOWS   256 /* after so many windows of time, their length doubles */
+#define WINDOWS   256 /* after this many windows of time, their length doubles */
 #define YOUNG     8   /* a new epoch ends a window that has 1/8 of its full length */
 #define MIXED_NS  UINT64_C(10000000) /* loaders that take shorter turns share a window */
 /* CPU time has a slow clock: it is read once in this many ns of a stage's calls, on average */
@@ -22,7 +22,7 @@
 #define EXACT_NS       50000 /* if a stage's calls are longer, all of them are timed */
 #define ROUND_MAX      32    /* at least one in this many calls is timed */
 #define CLOCKED_MAX    1024  /* at least one in this many timed calls has its CPU time read */
-#define LEDGER_COUNT   512   /* calls of so many threads are recorded */
+#define LEDGER_COUNT   512   /* calls of this many threads are recorded */
 #define BUCKET_COUNT   2048
 #define BUCKET_OBJECTS 8
 #define NUMBER_BITS    16
@@ -580,8 +580,8 @@ static uint64_t take_sum(struct stage *stage, const uint64_t sums[STAGE_SUM_MAX]
 }
 
 /*
- * Extends the CPU time of the measured calls to all calls, by the ratio of all windows so far. A
- * window's few measured calls may all be long, or short.
+ * Extends the CPU time of the measured calls to all calls, by the ratio of both in all windows so
+ * far. The few calls measured in one window may all be long, or short.
  */
 static void extend_cpu(uint64_t sums[STAGE_SUM_MAX])
 {

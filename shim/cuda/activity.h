@@ -57,8 +57,8 @@ void activity_mute(bool muted);
 bool api_is_possible(void);
 
 /*
- * Makes CUPTI record the calls of api.def (`on`), or stop it, except for calls that another user
- * wants. Changes nothing for kinds in `keep`. Returns how many calls were changed.
+ * Makes CUPTI record the calls of api.def or, if not `on`, no longer record them. Leaves calls that
+ * another user wants, and kinds in `keep`, as they are. Returns how many calls were changed.
  */
 uint32_t api_enable(bool on, uint64_t keep);
 

@@ -27,7 +27,7 @@
 /*
  * Returns true in programs that use CUDA and are no trainings. ncu 2025.3 sets VARIABLE itself, and
  * starts nothing if it is set already. MPI's helpers, one of which is started by importing mpi4py,
- * bring CUDA up before the training does, and would take the database's name.
+ * start CUDA before the training does, and would take the database's name.
  */
 static bool is_helper(void)
 {

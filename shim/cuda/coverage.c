@@ -105,9 +105,9 @@ static bool is_behind(uint64_t ns)
 }
 
 /*
- * Returns true if the host launched more than CUPTI's buffers hold, and long after the last
- * operation that was read. Buffers come back only when full: after 4 s at 300 kernels a second,
- * after 20 minutes at one a second.
+ * Returns true if the host launched more than CUPTI's buffers hold, and launched it long after the
+ * last operation that was read. Buffers come back only when full: after 4 s at 300 kernels a
+ * second, after 20 minutes at one a second.
  */
 static bool is_silent(void)
 {

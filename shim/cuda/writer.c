@@ -22,7 +22,7 @@
 #define MS         UINT64_C(1000000)
 #define NS         UINT64_C(1000000000)
 #define FINISH_NS  (2 * NS)
-#define YIELDED_NS (20 * MS) /* while another user has CUPTI, look so often if that user is gone */
+#define YIELDED_NS (20 * MS) /* pause between two looks if another user of CUPTI is gone */
 
 static _Atomic uint32_t finish;
 static _Atomic uint32_t finished;

@@ -123,7 +123,7 @@ static inline bool hook_wait_begin(struct span *span)
 
 /*
  * Begins a wait without a time limit. Within a decoder, which waits for its threads, the wait
- * counts as decoding. A wait with a limit does not: the interpreter waits so for its lock.
+ * counts as decoding. A wait with a limit does not, as the interpreter waits for its lock with one.
  */
 static inline bool hook_join_begin(struct span *span)
 {

@@ -228,10 +228,8 @@ static void *find(const char *name, const struct exception *exception, int minor
 	if (exception->version[0] && dlvsym)
 		return dlvsym(RTLD_NEXT, name, exception->version);
 	found = next_function(scope, name);
-	/*
-	 * In an older glibc, another library may have the function. It is then found at its first
-	 * call, because a lookup that fails would allocate.
-	 */
+	/* In an older glibc, another library may have the function. It is then looked up at its
+	 * first call, and not here, because a lookup that fails would allocate. */
 	if (found || (scope->count && minor < 34))
 		return found;
 	return lookup_real(RTLD_NEXT, name);

@@ -4,8 +4,8 @@
  * wrappers of streams that need more than a row.
  *
  * Bytes count when the buffer is refilled, not when they are taken from it. After a seek, libc
- * tracks the descriptor's offset, and its change is the count. Before a seek, the count is the
- * bytes taken plus the growth of what is in the buffer.
+ * tracks the descriptor's offset, and the offset's change is the count. Before any seek, the count
+ * is the bytes taken plus the growth of what is in the buffer.
  *
  * Not counted: refills in fgetc() and getc(), in wide streams, and of a seek past the end.
  */

@@ -29,8 +29,8 @@ static struct dlprof_stack *take_place(void)
 }
 
 /*
- * Copies memory up to the first unmapped page. Returns the number of bytes. A system call does it,
- * as another thread may unmap pages, and a sanitizer may object to memcpy().
+ * Copies memory up to the first unmapped page. Returns the number of bytes. Uses a system call, as
+ * another thread may unmap pages, and a sanitizer may object to memcpy().
  */
 static uint32_t copy(void *target, uintptr_t source, size_t size)
 {

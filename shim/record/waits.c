@@ -11,7 +11,7 @@
 #include "record/fd.h"
 #include "record/tally.h"
 
-/* a slot has at most so many named peers, as each sample may have a server of its own */
+/* a slot has at most this many named peers, as each sample may have a server of its own */
 #define PEERS_MAX  16
 #define NAME_BYTES THREAD_LOCK_BYTES
 

@@ -66,7 +66,7 @@ struct wrap_row {
 extern HIDDEN struct wrap_row wrap_rows[WRAP_ROW_MAX];
 extern HIDDEN int wrap_row_count;
 
-/* so many bytes tell "_ZN2cv6" from "_ZN2at", with which most names in torch begin */
+/* this many bytes tell "_ZN2cv6" from "_ZN2at", with which most names in torch begin */
 #define WRAP_BEGIN_BYTES 7
 #define WRAP_BEGIN_BITS	 13	/* of 50,000 other names, 1 in 60 passes this filter */
 

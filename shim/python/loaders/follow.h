@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.h - records the batches of an iterator that is known by its calls only: each is a wait.
+ * follow.h - records the batches of an iterator of which only the calls are known.
  *
- * A call within another followed call or a load does not count.
+ * Each call is a wait, unless it comes within a load or within another followed call.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tfstage.c - times the stages of tf.data's pipelines, and the kernels that they call; and the set
+ * tfstage.c - times the stages of tf.data's pipelines, and the kernels that they call. Has the set
  * of wrappers made from tfdata.def.
  *
- * A stage is an iterator. A kernel is an operation in a stage's function: only kernels made while a
- * stage prepares its function are recorded, and so no kernels of the training.
+ * A stage is an iterator. A kernel is an operation in a stage's function. Only kernels made while a
+ * stage prepares its function are recorded, so kernels of the training are not.
  */
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -12,8 +12,8 @@
 #include "python/interpreter/api.h"
 #include "record/thread.h"
 
-#define NEAREST_MAX 3  /* so many frames are hashed, those nearest to torch's code */
-#define DEEPEST_MAX 64 /* so many frames are searched for the program's own code */
+#define NEAREST_MAX 3  /* this many frames are hashed, those nearest to torch's code */
+#define DEEPEST_MAX 64 /* this many frames are searched for the program's own code */
 
 /* Parts of paths of installed code, which is not the program's own. */
 static const char *const installed[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
@@ -132,8 +132,8 @@ static uint64_t origin_find(struct text *text)
 	return walk_frames(text, false).hash;
 }
 
-#define ITERATED_MAX 64 /* so many datasets that the program iterates are told apart */
-#define LOADER_MAX 256 /* so many loaders are told apart; a note names this number */
+#define ITERATED_MAX 64 /* this many datasets that the program iterates are told apart */
+#define LOADER_MAX 256 /* this many loaders are told apart; a note names this number */
 
 /* Kept in a loader object. A copy of the object is another loader. */
 struct mark {

@@ -21,7 +21,7 @@
 #define EVERY	     16
 #define DEPTH_MOST   6
 #define TENSORS_MOST 4096
-#define OBJECTS_MOST 16384 /* at most so many objects are looked at, which takes 0.5 ms */
+#define OBJECTS_MOST 16384 /* at most this many objects are looked at, which takes 0.5 ms */
 
 /* Classes whose objects know their size in bytes. `class` is NULL until it is imported. */
 static struct known {
