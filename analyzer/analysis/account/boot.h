@@ -12,7 +12,7 @@ struct boot {
 
 /*
  * Draws 400 resamples in blocks of batches (../README.md says why), with a fixed seed, and computes
- * the stall ratio of each. Each also gets a random error of the waits for other loaders
+ * the stall ratio of each. Each resample also gets a random error of the waits for other loaders
  * (`others_error_ns`). tests/bench/gate_study.c measures how often the interval is wrong.
  */
 int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,

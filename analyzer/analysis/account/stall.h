@@ -22,10 +22,10 @@
  *   steady batches (of all batches if none is steady), it replaces the wait in all of the above, as
  *   the GPU may be busy while the host waits. Batches without a GPU time are then not steady.
  * - Drain ratio D: median compute of sync steps / mean step. Sync steps have compute > 5 x its
- *   median, and are 0.3 to 20 % of the batches. D decides if GPU times are unknown and the consumer
- *   does not wait until its steps have ended on the GPU. D >= 5: the GPU always had work. D <= 3.5:
- *   it ran out of work, and the stall ratio is an upper bound. Else, or without sync steps, there
- *   is no verdict.
+ *   median, and are 0.3 to 20 % of the batches. D matters only if GPU times are unknown and the
+ *   consumer does not wait until its steps have ended on the GPU. D >= 5: the GPU always had work.
+ *   D <= 3.5: the GPU ran out of work, and the stall ratio is an upper bound. With another D, or
+ *   without sync steps, there is no verdict.
  * - Gain: throughput without any waiting would be 1 / (1 - stall ratio) times the observed one.
  */
 #pragma once

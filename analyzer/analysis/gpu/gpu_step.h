@@ -21,7 +21,7 @@
 #include "dlprof/event.h"
 
 #define GPU_STEP_BREATH_NS 10000 /* the longest gap between two kernels that are both queued */
-#define GPU_STEP_SLACK_NS  20000 /* the host's wait ends at most so long after the GPU's work */
+#define GPU_STEP_SLACK_NS  20000 /* the host's wait ends at most this long after the GPU's work */
 
 /* Operations that keep a device busy, and calls in which the host waits for it. */
 #define GPU_STEP_BIT(kind) (1u << DLPROF_GPU_##kind)

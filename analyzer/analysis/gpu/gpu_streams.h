@@ -20,7 +20,7 @@
 
 #include "analysis/gpu/gpu_devices.h"
 
-/* so many streams are told apart, by the low bits of their number */
+/* this many streams are told apart, by the low bits of their number */
 #define GPU_STREAMS_MOST     (1 << DLPROF_GPU_STREAM_BITS)
 #define GPU_STREAMS_THREADS  4
 #define GPU_STREAMS_DEFAULT  7

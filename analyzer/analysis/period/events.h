@@ -5,7 +5,7 @@
 #include "analysis/account/series.h"
 #include "analysis/statistics/fold.h"
 
-#define EVENTS_LISTED 4000 /* events are listed one by one only if there are at most so many */
+#define EVENTS_LISTED 4000 /* events are listed one by one only if there are at most this many */
 
 struct events_query {
 	const struct batch_series *series;

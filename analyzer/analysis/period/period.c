@@ -74,8 +74,8 @@ static double split(const double *phases, size_t period, size_t k, double *ret)
 }
 
 /*
- * Returns true if the true period is k times `period`: then, at the phase with most time, nearly
- * all time comes in one of k successive periods. `scratch` has room for k * period numbers.
+ * Returns true if the true period is k times `period`. At the phase with most time, one period in k
+ * then has nearly all of that time. `scratch` has room for k * period numbers.
  */
 static bool phase_is_multiple(const struct phase_series *s, size_t period, size_t k,
 				  double *scratch)
@@ -150,7 +150,7 @@ static double phase_share(const struct phase_series *s, size_t period, double *s
 #define WINDOW         ((size_t)1 << 14)
 #define WINDOWS        64 /* a longer series is tested in this many windows only */
 #define FEW_WINDOWS    16
-#define SPREAD         16 /* all windows together have at most so many ordinals for each batch */
+#define SPREAD         16 /* all windows together have at most this many ordinals for each batch */
 #define BEYOND_DOUBT   (-100.0)
 #define PIECE_LEAST    12 /* values are cut at breaks (events.h) if pieces have this many batches */
 #define WORKER_SHARE   0.60

@@ -42,7 +42,7 @@ struct fold_series {
 /*
  * Returns the evidence E: by chance, the mean of one phase reaches `highest_mean` with at most the
  * probability exp(-E). In the formula of analysis/README.md, G is `rows`, m is `highest_mean`, mu
- * is `mean`, V is `variance` (its mean within rows), and b is `highest` - mu.
+ * is `mean`, V is `variance` (the mean of the rows' variances), and b is `highest` - mu.
  */
 double fold_evidence(double rows, double highest_mean, double mean, double variance,
 		     double highest);

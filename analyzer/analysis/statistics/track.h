@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #define TRACK_CELLS  4096
-#define TRACK_BLOCKS 8 /* a variance is computed from at least so many blocks */
+#define TRACK_BLOCKS 8 /* a variance is computed from at least this many blocks */
 
 struct track {
 	double *numerator; /* the sums of TRACK_CELLS cells; NULL until something is added */
