@@ -19,9 +19,9 @@
 #define COST_PART  333
 /* CPU time that sampling may use in addition to its COST_PART, to find interpreters at first */
 #define COST_AHEAD UINT64_C(20000000)
-/* so long after it was taken, a stack sample is booked for good, by what is known then */
+/* this long after it was taken, a stack sample is booked for good, by what is known then */
 #define EXPIRE_NS  UINT64_C(120000000000)
-/* a process that records nothing for so long is noted as hanging */
+/* a process that records nothing for this long is noted as hanging */
 #define DOING_NS   UINT64_C(5000000000)
 
 _Static_assert(FAST_NS == LINE_LEAST_NS && SLOW_NS == LINE_MOST_NS, "the weights of samples");

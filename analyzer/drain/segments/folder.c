@@ -19,7 +19,7 @@
 
 #define MS	 UINT64_C(1000000)
 #define SCAN_MS  3000 /* pause between listings of a folder that does not change */
-#define FRESH_MS 3000 /* two changes so close may give a folder the same time */
+#define FRESH_MS 3000 /* two changes this close may give a folder the same time */
 
 struct left {
 	char name[64];
