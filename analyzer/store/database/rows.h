@@ -89,12 +89,12 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 
 /*
  * Four forms of a statement over the batches of a filter. rows_of_batches() takes [0] or [1] for a
- * part of an epoch (LIMIT), [2] or [3] for whole epochs. [1] and [3] sort by task, which is fast:
- * t_batch is stored so. [0] and [2] sort by batch, for loaders that deliver in another order.
+ * part of an epoch (LIMIT), [2] or [3] for whole epochs. [1] and [3] sort by task, which is fast,
+ * as t_batch has this order. [0] and [2] sort by batch, for loaders that deliver in another order.
  * `start` ends in "FROM t_batch", or in a join with t_batch.
  *
  * [2] has no LIMIT, because SQLite then sorts several times faster. ROWS_JOIN lacks [2] and [3]: it
- * sorts in a subquery, which `end` closes, and SQLite keeps its order only if it has a LIMIT.
+ * sorts in a subquery, which `end` closes, and SQLite keeps the subquery's order only with a LIMIT.
  */
 #define ROWS_FORMS 4
 #define ROWS_EACH  " WHERE loader_id = ?1 AND epoch BETWEEN ?2 AND ?3 AND batch IS NOT NULL"

@@ -459,7 +459,7 @@ int load_facts_read(struct db *db, const struct run_info *run, const struct load
 	ret->children_cores = cores_of(run->children_ns, run->children_of_ns);
 	if (run->world_size > 0)
 		ret->ranks = (double)run->world_size;
-	/* Of several ranks, each has fewer cores than the machine on purpose. */
+	/* If there are several ranks, each gets fewer cores than the machine has, on purpose. */
 	if (run->start_cores > 0 && run->world_size < 2)
 		ret->cores_at_start = (double)run->start_cores;
 	r = read_use(db, &by_workers, ret);
