@@ -14,7 +14,7 @@
 #define SYS_close_range 436
 #endif
 
-/* Who signals one process after another may reach the witness so much later than the launcher. */
+/* A signal to one process after another may reach the witness this much later than the launcher. */
 #define LATE_MS 100
 #define LOOK_MS 5
 #define NS_PER_MS 1000000
