@@ -77,8 +77,8 @@ struct ranks_uneven {
 };
 bool ranks_uneven(const struct ranks *ranks, struct ranks_uneven *ret);
 
-/* Returns the row to look at first: the rank that loads for all, one with uneven steps if no rank
- * is a culprit, or the rank that waited longest. */
+/* Returns the row to look at first: the rank that loads for all; else, if no rank is a culprit, one
+ * with uneven steps; else the rank that waited longest. */
 size_t ranks_worst(const struct ranks *ranks);
 
 /* Lists the rows' indices by rank or, if there are over RANKS_MOST_ROWS, by blame. */
