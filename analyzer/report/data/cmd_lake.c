@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_lake.c - `dlprof-report export --into FLEET.db RUN|FOLDER|PART...`: writes jobs, summed up as
- * by fold, as rows of lake.def. `export --csv -o FOLDER` writes them, or a FLEET.db's rows, as CSV.
+ * cmd_lake.c - `dlprof-report export --into FLEET.db RUN|FOLDER|PART...`: sums up jobs, and writes
+ * them into tables of lake.def. `export --csv -o FOLDER` writes such tables, or FLEET.db's, as CSV.
  */
 #include <errno.h>
 #include <limits.h>
