@@ -184,6 +184,26 @@ def check_starts(folder):
     t.check("cores are used up" not in text and "no number is enough" not in text, "cores", text)
 
 
+def check_around(folder):
+    """An iterator takes batches from the loader and works on them in the training's thread, most of a step or little."""
+    own, path = ("/home/me/train.py", "<module>", 20), os.path.join(folder, "around.db")
+    work = ("/usr/lib/python3/site-packages/fast/transforms.py", "blur", 7)
+    for name, package, count, wanted in (("fast", "fast/core.py", 240, True), ("geometric", "torch_geometric/loader/base.py", 240, True),
+                                         ("little", "fast/core.py", 20, False), ("all", "fast/core.py", 390, False),
+                                         ("no workers", "fast/core.py", 240, False)):
+        workers = 0 if name == "no workers" else 2
+        around = ("/usr/lib/python3/site-packages/" + package, "Batches.__next__", 39)
+        rundb.build(path, [rundb.loader(rundb.simulate(80, workers, 5, 150), workers=workers)],
+                    lines=[("main", 1, "step", [work, around, own], count),
+                           ("main", 1, "step", [("/home/me/train.py", "step", 30), own], 400 - count)])
+        step = check(name, path, "work_in_workers" if wanted else "", unwanted=[] if wanted else ["work_in_workers"])
+        text = forms.flat(forms.run(path))
+        t.equal("Batches.__next__ takes 60 % (± 5) of the steps: a stopwatch around it counts that as waiting" in text, wanted, name, text)
+        t.equal("filter_per_worker=True" in text, name == "geometric", name)
+        if wanted:
+            t.check(step["at_most"] and 1.3 < step["gain"] < 1.5, "1 / (1 - 0.6 x the steps' share of the time)", step)
+
+
 def check_manager(folder):
     manager = "/tmp/pymp-rfr0sqls/listener-l69knm_t"
     for name, peer, wanted, unwanted in (("manager", manager, "share_without_manager", "fewer_requests"),
@@ -482,7 +502,7 @@ def check_compiling(folder):
 
 
 def main():
-    for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_starts, check_manager, check_slow,
+    for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_starts, check_around, check_manager, check_slow,
                  check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
                  check_trainer, check_other_end, check_connecting, check_fixed, check_growth, check_asleep, check_asked,
                  check_beside, check_reopened, check_compiling):

@@ -6,9 +6,9 @@ WORDS = (("not_input_bound", 0, 0.05), ("moderately_input_bound", 0.05, 0.2),
          ("highly_input_bound", 0.2, 2))
 PARTS = ("not_ready", "receiving", "sampling", "epoch_start", "epoch_end")
 # Causes that are time of steps; all other causes are waiting.
-PAUSES = ("main_thread_periodic", "saving", "logging", "step_line", "steps_held")
+PAUSES = ("main_thread_periodic", "saving", "logging", "step_line", "steps_held", "around_loader")
 # Advice whose gain does not come from less waiting.
-STEPS = ("reduce_main_thread_event", "pageable_h2d")
+STEPS = ("work_in_workers", "reduce_main_thread_event", "pageable_h2d")
 TOLERANCE = 0.02
 MORE_WORKERS = ("workers_x2", "more_workers", "use_workers")
 

@@ -411,6 +411,11 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		price_held(v, ret);
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
+	if (id == ADVICE_WORK_IN_WORKERS) {
+		ret->is_ideal = true;
+		ret->gain = gain_of(v->input->lines->around.share *
+				    v->finding->account.step_ns / v->finding->account.time_ns);
+	}
 	if (isnan(ret->gain) && is_plain(v->diagnosis, id)) {
 		ret->is_ideal = true;
 		ret->gain = most_of(v, id);
@@ -585,8 +590,9 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 
 /*
  * Adds advice to look at the steps. If a line of them stands out (lines_of_step()), it goes first,
- * but second if logging, saving or held steps are the cause, or if the first remedy surely gains
- * WORTH. If none does, it is added if little time is waiting, after a remedy with a predicted gain.
+ * but second if logging, saving, held steps or work around the loader is the cause, or if the first
+ * remedy surely gains WORTH. If no line stands out, it is added if little time is waiting, after a
+ * remedy with a predicted gain.
  */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {
@@ -594,6 +600,7 @@ static void add_step_line(const struct remedied *v, struct advice_list *list)
 	const struct advice *first = list->count ? &list->steps[0] : NULL;
 	const bool is_second = first && (cause == CAUSE_LOGGING || cause == CAUSE_SAVING ||
 					 cause == CAUSE_STEPS_HELD ||
+					 cause == CAUSE_AROUND_LOADER ||
 					 (!first->is_ideal && first->low >= WORTH));
 	const struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
 

@@ -326,6 +326,17 @@ static double step_line_ns(const struct finding *f, const struct cause_input *in
 	return (line->share - line->error) * f->account.step_ns;
 }
 
+/* Returns the time, less its error, in which an iterator around the loader works on batches. */
+static double around_ns(const struct batch_series *s, const struct finding *f,
+			const struct cause_input *input)
+{
+	const struct line_around *around = input->lines ? &input->lines->around : NULL;
+
+	if (!around || !(s->workers > 0) || input->has_gpu)
+		return 0;
+	return (around->share - around->error) * f->account.step_ns;
+}
+
 /*
  * Inserts a cause that is no part of a step. If its time is longer than all waiting, inserts it at
  * the front, and returns true. Else inserts it from index `first` on.
@@ -342,12 +353,14 @@ static bool insert_outside(const struct finding *f, struct diagnosis *d, size_t 
 /*
  * Adds the causes that lengthen steps. Saving and logging are causes of their own, whose time does
  * not count as long steps. If the verdict is HIGHLY, all causes of waiting stay before these. Only
- * saving, or work between epochs, may go first, if it takes longer than all waiting.
+ * saving, or work between epochs or around the loader, may go first, if it takes longer than all
+ * waiting.
  */
-static void add_pauses(const struct finding *f, const struct cause_input *input,
-		       struct diagnosis *d)
+static void add_pauses(const struct batch_series *s, const struct finding *f,
+		       const struct cause_input *input, struct diagnosis *d)
 {
 	const double time_ns = f->account.time_ns, line_ns = step_line_ns(f, input);
+	const double iterator_ns = around_ns(s, f, input);
 	size_t first = f->verdict == STALL_VERDICT_HIGHLY ? d->cause_count : 0;
 	const bool is_split = input->step && input->step->is_split;
 	double pauses_ns = d->compute_share * (f->wait_all_ns + f->compute_all_ns);
@@ -363,6 +376,8 @@ static void add_pauses(const struct finding *f, const struct cause_input *input,
 		first += insert_outside(f, d, first, CAUSE_LOGGING, log_ns);
 	else if (log_ns >= LOGGING_LEAST * time_ns)
 		insert_cause(d, first, CAUSE_LOGGING, log_ns, time_ns);
+	if (iterator_ns >= LOGGING_LEAST * time_ns)
+		first += insert_outside(f, d, first, CAUSE_AROUND_LOADER, iterator_ns);
 	if (d->grounds.steps_held.share > 0)
 		insert_cause(d, first, CAUSE_STEPS_HELD,
 			     (d->grounds.steps_held.share - d->grounds.steps_held.error) *
@@ -466,7 +481,7 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 		while (d->cause_count > 1 && d->causes[d->cause_count - 1].share < CAUSE_COST_LEAST)
 			d->cause_count--;
 	}
-	add_pauses(f, input, d);
+	add_pauses(s, f, input, d);
 	d->cause = d->cause_count ? d->causes[0].cause : CAUSE_NONE;
 	d->second = d->cause_count > 1 && d->causes[1].ns >= CAUSE_SECOND * d->causes[0].ns
 			    ? d->causes[1].cause

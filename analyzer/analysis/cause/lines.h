@@ -81,6 +81,7 @@ enum line_does {
 	LINE_GOES_BACK = 128, /* runs PyTorch's backward pass */
 	LINE_FETCHES = 256,   /* asks a dataset for the samples of a batch, in PyTorch's loader */
 	LINE_COLLATES = 512,  /* puts the samples of a batch together, as its name says */
+	LINE_ITERATES = 1024, /* __next__() or __iter__() of an iterator, not of PyTorch's loader */
 };
 
 struct line_stack {
@@ -149,6 +150,12 @@ struct line_lead {
 	double ns; /* time that all samples stand for, of which `lines` have shares */
 };
 
+/* An iterator's work around the loader, as a share of the steps: around_find(). 0: none seen. */
+struct line_around {
+	double share, error;
+	uint32_t frame; /* the iterator's function with most of this time */
+};
+
 struct lines {
 	/* NAN in the members before `groups`: too few stack samples. */
 	double asking_share;   /* share of receiving spent asking workers for file descriptors */
@@ -158,6 +165,7 @@ struct lines {
 	double making_share, making_error;
 	double single_share;   /* share of loads spent making samples one by one, minus its error */
 	double compiling_share; /* share of compiling models in the time before backward passes */
+	struct line_around around;
 	struct line_lead groups[LINE_GROUP_MAX];
 	/* awaited_share: share of the steps in which the main thread waited for the interpreter; 0:
 	 * none, or unknown. python_share: share of the time without another holder in which the

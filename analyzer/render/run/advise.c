@@ -155,7 +155,7 @@ static bool add_range(const struct finding *finding, double low, double high,
 static bool add_gain(const struct report *report, const struct advice *advice, const char *assumed,
 		     char *text, size_t size)
 {
-	const bool is_whole = advice->gain >= report->finding.gain_alone - 1;
+	const bool is_whole = advice->gain == report->finding.gain_alone - 1;
 
 	if (!(advice->gain >= 0))
 		return false;

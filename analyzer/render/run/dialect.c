@@ -127,6 +127,13 @@ bool dialect_add_how(const struct report *report, const struct advice *advice, c
 			    "with Keras, fit(dataset.repeat(), steps_per_epoch=BATCHES).");
 		return true;
 	}
+	if (advice->id == ADVICE_WORK_IN_WORKERS &&
+	    strstr(report->samples.frames[report->lines.around.frame].file, "torch_geometric/")) {
+		page_append(text, size,
+			    "Give the loader filter_per_worker=True: workers then gather the "
+			    "features and apply `transform`.");
+		return true;
+	}
 	if (is_dispatched(report, advice)) {
 		page_append(text, size,
 			    "Rank 0 loads for all ranks and sends each its part. With "

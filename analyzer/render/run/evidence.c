@@ -390,6 +390,14 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 			    report_has_gpu(report) ? "They wait for it" : "It is in Python",
 			    UNITS_SHARE(r->steps_held.share), 100 * r->steps_held.error);
 		break;
+	case CAUSE_AROUND_LOADER:
+		page_append(text, size,
+			    " %s takes %s (± %.0f) of the steps: a stopwatch around it counts "
+			    "that as waiting.",
+			    report->samples.frames[report->lines.around.frame].function,
+			    UNITS_SHARE(report->lines.around.share),
+			    100 * report->lines.around.error);
+		break;
 	case CAUSE_SLOW_STAGE:
 	case CAUSE_NARROW_POOL:
 	case CAUSE_SERIAL_STAGE:

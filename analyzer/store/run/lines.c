@@ -96,6 +96,8 @@ static unsigned does(const char *file, const char *function, bool is_waiter)
 		does |= LINE_FETCHES;
 	if (strcasestr(function, "collat"))
 		does |= LINE_COLLATES;
+	if (lines_is_iterator(function) && !strstr(file, "/torch/utils/data/"))
+		does |= LINE_ITERATES;
 	if (strcmp(name, "__getitem__") == 0)
 		does |= LINE_GETS_ITEM;
 	/* Subset.__getitems__, PyTorch's own, mostly asks for one sample at a time. */
