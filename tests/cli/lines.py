@@ -137,7 +137,7 @@ def check_leader(folder):
     text, step = forms.flat(forms.run(path)), json.loads(forms.run(path, "--json"))["step"]
     t.check("Pairs.draw takes most of what the training does between epochs. It takes" in text, text)
     t.check("1. Do what lies between epochs faster" in text and "between epochs 15.0 s in all" in text, text)
-    t.check("of the time between epochs" in text, text)
+    t.check("of the time after the optimizer and between epochs" in text, text)
     t.check(0.6 < step["between_epochs"] < 0.7 and step["after"] > 0.9, step)
     for gap_ms, wanted in ((5000, "logging"), (0, "loader_capacity")):
         path = line_runs.after(os.path.join(folder, "high.db"), "Pairs.draw", gap_ms, load_ms=100)

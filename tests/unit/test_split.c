@@ -152,6 +152,26 @@ Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gp
 	}
 }
 
+/* A line's share is of the time between epochs, too, if that was sampled, whichever line it was in. */
+Test(causes, a_line_after_the_optimizer_keeps_its_time_beside_another_between_epochs)
+{
+	struct line_share line = {.share = 0.5, .of_function = 0.5};
+	struct lines lines = {.groups = {[LINE_AFTERS] = {&line, 1, 300, 1e9}}};
+	struct step_parts step = {.is_split = true, .has_optimizer = true, .whole_ns = 40e9,
+				  .ns = {[STEP_AFTER] = 16e9}, .between_epochs_ns = 8e9};
+
+	for (int has_gaps = 0; has_gaps < 2; has_gaps++) {
+		start_series();
+		for (int i = 0; i < 400; i++)
+			add(0, i, &(struct row){1, 1, 100, 50, false});
+		lines.groups[LINE_AFTERS].has_gaps = has_gaps;
+		diagnose(&(struct cause_input){.step = &step, .lines = &lines});
+		cr_expect_eq(diagnosis.cause, CAUSE_LOGGING);
+		cr_expect_float_eq(seconds_of(CAUSE_LOGGING), has_gaps ? 8 : 4, 1e-6);
+		series_done(&series);
+	}
+}
+
 /* Another thread that is in Python in 20 % of the steps is a cause where no GPU is waited for. */
 Test(causes, a_thread_that_holds_the_interpreter_in_steps)
 {

@@ -306,8 +306,7 @@ static double logging_ns(const struct cause_input *input)
 	    input->has_gpu)
 		return 0;
 	after_ns = input->step->ns[STEP_AFTER];
-	/* A line has no time in gaps in which it was not seen, as in old databases. */
-	if (!(line->gap_ns > 0))
+	if (!input->lines->groups[LINE_AFTERS].has_gaps)
 		after_ns -= fmax(input->step->between_epochs_ns, 0);
 	return fmax(line->share, line->of_function) * after_ns;
 }

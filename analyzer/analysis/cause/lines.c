@@ -405,6 +405,7 @@ static int find(const struct line_samples *samples, int64_t loader_id, enum line
 		if (is_holder ? stack->role == LINE_ROLE_MAIN : is_sampled) {
 			ret->samples += stack->count;
 			ret->ns += (double)stack->ns;
+			ret->has_gaps |= stack->phase == LINE_GAP;
 		}
 		if (is_sampled != is_holder)
 			pieces[count++] = piece_of(samples, stack);

@@ -148,6 +148,7 @@ struct line_lead {
 	size_t count;
 	int64_t samples;
 	double ns; /* time that all samples stand for, of which `lines` have shares */
+	bool has_gaps; /* some samples are from between epochs; old databases have none of these */
 };
 
 /* An iterator's work around the loader, as a share of the steps: around_find(). 0: none seen. */

@@ -334,8 +334,8 @@ static void add_line_words(const struct report *report, const struct line_named 
 
 	if (named->is_holder)
 		whole = GROUPS[named->group].all;
-	else if (named->group == LINE_AFTERS && lines_lead_in_gaps(&report->lines))
-		whole = "the time between epochs";
+	else if (named->group == LINE_AFTERS && report->lines.groups[LINE_AFTERS].has_gaps)
+		whole = "the time after the optimizer and between epochs";
 	page_append(text, size, "%.*s, %s, %s %s (± %.0f) of %s", head_length(function), function,
 		    tail(CODE_PLACE(&names, named->line->frame)),
 		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
