@@ -138,13 +138,14 @@ static bool reap(pid_t pid)
 	}
 }
 
-static void wait_for(pid_t pid)
+static void wait_for(pid_t pid, const char *command)
 {
 	const struct timespec none = {0};
-	pid_t witness = witness_start();
+	struct witness witness = {.command = command};
 	siginfo_t info;
 	sigset_t set;
 
+	witness_start(&witness);
 	sigprocmask(SIG_BLOCK, NULL, &set);
 	while (!reap(pid)) {
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
@@ -153,7 +154,7 @@ static void wait_for(pid_t pid)
 		if (!witness_got(&witness, pid, info.si_signo) && info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
-	witness_end(witness);
+	witness_end(&witness);
 	/* Drops pending signals, which were meant for the command and would end the launcher. */
 	while (sigtimedwait(&set, NULL, &none) > 0)
 		continue;
@@ -184,7 +185,7 @@ static pid_t attend(char **command)
 		waitpid(pid, NULL, 0);
 	close(ends[0]);
 	if (!error)
-		wait_for(pid);
+		wait_for(pid, command[0]);
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
 	return error ? -error : pid;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/witness.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,14 +21,29 @@
 #define LOOK_MS 5
 #define NS_PER_MS 1000000
 
-pid_t witness_start(void)
-{
-	const pid_t parent = getpid(), pid = fork();
+#define NAME "witness"
 
-	if (pid)
-		return pid;
+/*
+ * Renames the witness, but keeps the command's words. So pkill(1) chooses it by no name of the
+ * launcher or of the command alone, but by what both have in their command lines.
+ */
+static void take_name(const char *command)
+{
+	char *first = program_invocation_name;
+
+	prctl(PR_SET_NAME, NAME);
+	strncpy(first, NAME, (size_t)(command - first));
+}
+
+void witness_start(struct witness *witness)
+{
+	const pid_t parent = getpid();
+
+	witness->pid = fork();
+	if (witness->pid)
+		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "dlprof-witness");
+	take_name(witness->command);
 	/* Readers of the command's output wait until nobody has the other end open. */
 	syscall(SYS_close_range, 0, ~0U, 0);
 	while (getppid() == parent)
@@ -52,33 +69,36 @@ static uint64_t pending(pid_t witness)
 	return bits;
 }
 
-bool witness_got(pid_t *witness, pid_t command, int number)
+bool witness_got(struct witness *witness, pid_t command, int number)
 {
-	/* Signals that a witness got before it was replaced, and that are still to be asked for. */
-	static uint64_t seen;
-	const struct timespec pause = {.tv_nsec = LOOK_MS * NS_PER_MS};
+	const struct timespec pause = {.tv_nsec = LOOK_MS * NS_PER_MS}, none = {0};
 	const uint64_t bit = UINT64_C(1) << (number - 1);
+	sigset_t set;
 
-	if (*witness <= 0 || getpgid(command) != getpgrp())
+	if (witness->pid <= 0 || getpgid(command) != getpgrp())
 		return false;
-	for (int ms = 0; !(seen & bit) && ms <= LATE_MS; ms += LOOK_MS) {
+	for (int ms = 0; !(witness->seen & bit) && ms <= LATE_MS; ms += LOOK_MS) {
 		if (ms)
 			nanosleep(&pause, NULL);
-		seen |= pending(*witness);
+		witness->seen |= pending(witness->pid);
 	}
-	if (!(seen & bit))
+	if (!(witness->seen & bit))
 		return false;
-	seen &= ~bit;
-	witness_end(*witness);
-	*witness = witness_start();
+	witness->seen &= ~bit;
+	witness_end(witness);
+	witness_start(witness);
+	/* timeout(1) signals the launcher first, then all: the command has got this one, too. */
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigtimedwait(&set, NULL, &none);
 	return true;
 }
 
-void witness_end(pid_t witness)
+void witness_end(const struct witness *witness)
 {
 	/* A witness that somebody killed was reaped by the launcher: its pid may be another's. */
-	if (witness <= 0 || waitpid(witness, NULL, WNOHANG) != 0)
+	if (witness->pid <= 0 || waitpid(witness->pid, NULL, WNOHANG) != 0)
 		return;
-	kill(witness, SIGKILL);
-	waitpid(witness, NULL, 0);
+	kill(witness->pid, SIGKILL);
+	waitpid(witness->pid, NULL, 0);
 }

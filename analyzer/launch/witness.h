@@ -9,15 +9,22 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-/* Starts the witness. In it, signals that are blocked now stay pending. Returns -1: it failed. */
-pid_t witness_start(void);
+struct witness {
+	pid_t pid;           /* -1: it could not be started */
+	const char *command; /* the command's first word, in argv */
+	uint64_t seen; /* signals, as bits, of earlier witnesses, which are still to be asked for */
+};
+
+/* Starts the witness. In it, signals that are blocked now stay pending. */
+void witness_start(struct witness *witness);
 
 /*
  * Returns true if the witness got this signal, too, and then replaces the witness by a new one.
  * Returns false also if the command has left the launcher's process group, as under timeout(1).
  */
-bool witness_got(pid_t *witness, pid_t command, int number);
+bool witness_got(struct witness *witness, pid_t command, int number);
 
-void witness_end(pid_t witness);
+void witness_end(const struct witness *witness);

@@ -80,19 +80,25 @@ def check_odd_folder(program):
     t.equal((found[0], found[2].count(HEAD)), (0, 1), "reports", found[2])
 
 
-def group(leader):
-    """Returns the process ids of a group, the leader's first."""
+def group(leader, file="comm", words=""):
+    """Returns the process ids of a group, the leader's first: all, or those with words in /proc/PID/FILE."""
     found = []
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
         try:
-            found += [pid] if os.getpgid(pid) == leader else []
-        except ProcessLookupError:  # it has ended
+            with open("/proc/{}/{}".format(pid, file), errors="replace") as text:
+                has_words = words in text.read().replace("\0", " ")
+            found += [pid] if has_words and os.getpgid(pid) == leader else []
+        except (FileNotFoundError, ProcessLookupError):  # it has ended
             pass
     return sorted(found)
 
 
+def alone(leader):
+    return [leader]
+
+
 def check_signals(program):
-    """A signal sent to dlprof, or to all processes as Slurm does, reaches the command once."""
+    """A signal to dlprof, to all processes as by Slurm, or to both as by timeout(1), reaches the command once."""
     caught = """
 import os, signal, sys, time
 seen = []
@@ -101,16 +107,20 @@ signal.signal(signal.SIGTERM, lambda *_: (print("seen", len(seen), flush=True), 
 print("ready", flush=True)
 while True: time.sleep(1)
 """
-    scratch, process = start(t.scratch(), t.PYTHON, "-c", caught)
-    t.equal(process.stdout.readline(), "ready\n", "started")
-    for receivers in ([process.pid], group(process.pid), [process.pid]):
-        os.kill(receivers[0], signal.SIGUSR1)
-        time.sleep(0.01)
-        for pid in receivers[1:]:
-            os.kill(pid, signal.SIGUSR1)
-        time.sleep(0.3)
-    process.send_signal(signal.SIGTERM)
-    t.equal(done(scratch, process), (9, "seen 3\n", ""), "passed on")
+    for choices in ((alone, group, alone), (lambda pid: [pid] + group(pid),),
+                    (lambda pid: group(pid, "comm", "dlprof"),), (lambda pid: group(pid, "cmdline", "dlprof run"),),
+                    (lambda pid: group(pid, "cmdline", "import os"),)):
+        scratch, process = start(t.scratch(), t.PYTHON, "-c", caught)
+        t.equal(process.stdout.readline(), "ready\n", "started")
+        for receivers in choices:
+            first, *others = receivers(process.pid)
+            os.kill(first, signal.SIGUSR1)
+            time.sleep(0.01)
+            for pid in others:
+                os.kill(pid, signal.SIGUSR1)
+            time.sleep(0.3)
+        process.send_signal(signal.SIGTERM)
+        t.equal(done(scratch, process), (9, "seen {}\n".format(len(choices)), ""), "passed on", choices)
     left = caught.replace("seen = []", "seen = []; os.setpgid(0, 0)")
     scratch, process = start(t.scratch(), t.PYTHON, "-c", left)
     t.equal(process.stdout.readline(), "ready\n", "started")

@@ -152,7 +152,7 @@ Test(causes, a_line_after_the_optimizer_is_named_where_it_does_not_wait_for_a_gp
 	}
 }
 
-/* A line's share is of the time between epochs, too, if that was sampled, whichever line it was in. */
+/* A line's share is of the time between epochs, too, if any line was sampled there. */
 Test(causes, a_line_after_the_optimizer_keeps_its_time_beside_another_between_epochs)
 {
 	struct line_share line = {.share = 0.5, .of_function = 0.5};
