@@ -266,6 +266,23 @@ def check_uneven():
         t.equal("dlprof-report " + os.path.join(folder, "r1.db") in text, is_said, waits_in, text)
         t.equal(uneven and (uneven["rank"], uneven["part"], uneven["time_s"]),
                 (1, "after", 16.0) if is_said else None, waits_in, uneven)
+    # The ranks wait in all steps for rank 1, whose optimizer is not observed; or in the first step of an epoch.
+    later = "UPDATE t_batch SET {0} = {0} + 16000000000 WHERE epoch = 1 AND "
+    slow = [(later + "(batch > 0 OR :rank = 1)").format(name) for name in ("begin_ns", "load_begin_ns")] + [
+        (later + "batch = 0 AND :rank != 1").format(name) for name in ("compute_ns", "step_ns", "backward_ns")]
+    for words, backward_ms, optimizer_ms, changes in (
+            ("after the backward pass", 20, None, []), ("after the optimizer, mostly between epochs", 55, 20, slow)):
+        folder = job([4, 4, 4])
+        for rank in range(3):
+            with contextlib.closing(sqlite3.connect(os.path.join(folder, "r{}.db".format(rank)))) as database:
+                database.execute("UPDATE t_batch SET before_ns = :ms * 20, backward_ns = :ms * :backward, save_ns = 0,"
+                                 " between_ns = 0 * :optimizer, optimizer_ns = :ms * :optimizer",
+                                 {"ms": rundb.MS, "backward": backward_ms if rank == 1 else 55, "optimizer": optimizer_ms})
+                for change in changes:
+                    database.execute(change, {"rank": rank} if ":rank" in change else {})
+                database.commit()
+        text = " ".join(show(folder).out.split())
+        t.check("of its time, {}, any other".format(words) in text, words, text)
 
 
 def main():

@@ -183,13 +183,17 @@ static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 			    "Rank 0 loads the batches of all ranks and sends each its part: its "
 			    "own report says what to do.");
 	} else if (ranks_uneven(ranks, &uneven)) {
+		const struct rank_row *row = &ranks->rows[uneven.row];
+		const bool is_gap = uneven.part == STEP_AFTER &&
+				    row->step.between_epochs_ns > uneven.ns / 2;
+
 		page_append(text, size,
-			    "Rank %" PRId64 " spends %s, %s of its time, %s, any other rank at "
+			    "Rank %" PRId64 " spends %s, %s of its time, %s%s, any other rank at "
 			    "most %s: the others wait for it there. Look at its own report.",
-			    ranks->rows[uneven.row].rank, UNITS_TIME(uneven.ns),
-			    UNITS_SHARE(uneven.ns /
-					ranks->rows[uneven.row].finding.account.time_ns),
-			    step_part_place(uneven.part), UNITS_TIME(uneven.next_ns));
+			    row->rank, UNITS_TIME(uneven.ns),
+			    UNITS_SHARE(uneven.ns / row->finding.account.time_ns),
+			    step_part_place(&row->step, uneven.part),
+			    is_gap ? ", mostly between epochs" : "", UNITS_TIME(uneven.next_ns));
 	} else if (job->starved && job->alignment != RANK_ALONE && is_each_calm(ranks)) {
 		page_append(text, size,
 			    "Each rank by itself is not input-bound: look first at the steps, "

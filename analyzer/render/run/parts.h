@@ -78,7 +78,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 /* Appends the shares of a step's parts. Returns false if steps are not divided into parts. */
 bool step_add_words(const struct report *report, char *text, size_t size);
 
-const char *step_part_place(enum step_part part);
+const char *step_part_place(const struct step_parts *parts, enum step_part part);
 const char *step_place(const struct report *report, enum step_part part);
 
 void step_outline(const struct report *report, struct outline *outline);

@@ -28,7 +28,7 @@ static const char *note_of(const struct step_parts *parts, enum step_part part)
 	return PARTS[part].note;
 }
 
-const char *step_part_place(enum step_part part)
+const char *step_part_place(const struct step_parts *parts, enum step_part part)
 {
 	static const char *const places[STEP_PART_MAX] = {
 		[STEP_BEFORE] = "before the backward pass",
@@ -40,17 +40,16 @@ const char *step_part_place(enum step_part part)
 		[STEP_AFTER] = "after the optimizer",
 	};
 
+	if (part == STEP_AFTER && !parts->has_optimizer)
+		return "after the backward pass";
 	return places[part];
 }
 
 const char *step_place(const struct report *report, enum step_part part)
 {
-
 	if (part == STEP_AFTER && lines_lead_in_gaps(&report->lines))
 		return "between epochs";
-	if (part == STEP_AFTER && !report->step.has_optimizer)
-		return "after the backward pass";
-	return step_part_place(part);
+	return step_part_place(&report->step, part);
 }
 
 /* Returns a part's time. The time of STEP_AFTER leaves out what is between epochs. */
