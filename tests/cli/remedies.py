@@ -382,15 +382,17 @@ def check_other_end(folder):
 def check_connecting(folder):
     """A function of a library that connects anew for each call is named, and what keeps the connection."""
     own = ("/home/me/train.py", "Web.__getitem__", 33)
-    for phase, file, words in (
-            ("load", "/usr/lib/python3/site-packages/requests/api.py", "requests.get() connects anew each time: keep a"),
-            ("load", "/usr/lib/python3/site-packages/requests/sessions.py", ""),
-            ("step", "/usr/lib/python3/site-packages/requests/api.py", "")):
+    for phase, number, file, words in (
+            ("load", 1, "/usr/lib/python3/site-packages/requests/api.py", "requests.get() connects anew each time: keep a"),
+            ("load", 1, "/usr/lib/python3/site-packages/requests/sessions.py", ""),
+            ("load", 2, "/usr/lib/python3/site-packages/requests/api.py", ""),
+            ("step", 1, "/usr/lib/python3/site-packages/requests/api.py", "")):
         path, batches = os.path.join(folder, "web.db"), rundb.simulate(300, 2, 120, 20)
         for batch in batches:
             batch.update(blocked_ns=int(batch["load_ns"] * 0.9), cpu_ns=batch["load_ns"] // 20, read_ns=0)
         rundb.build(path, [rundb.loader(batches, workers=2, batch_size=SAMPLES)], meta={"schema": "10", "cpus": "8"},
-                    lines=[("worker" if phase == "load" else "main", 1, phase, [(file, "get", 73), own], 900)])
+                    lines=[("worker" if phase == "load" else "main", number, phase, [(file, "get", 73), own], 900),
+                           ("worker", 1, "load", [own], 100)])
         with sqlite3.connect(path) as database:
             database.execute("INSERT INTO t_total SELECT 'wait', '10.0.0.7:80', 'socket', 0, COUNT(*),"
                              " CAST(SUM(load_ns) * 0.9 AS INTEGER), 1, 0, 1000, 0 FROM t_batch")

@@ -125,22 +125,22 @@ static bool asks_beside_files(const struct report *report, const struct advice *
 /* Returns the frame in which loads call a library that connects anew at each call; NULL: none. */
 static const struct line_frame *connecting_call(const struct report *report)
 {
-	const struct line_samples *samples = &report->samples;
-	const struct line_frame *found = NULL;
+	const struct line_samples *all = &report->samples;
+	const struct line_filter own = lines_filter(all, report->filter.loader_id, LINE_LOADS);
 
-	for (size_t i = 0; i < samples->stack_count && !found; i++)
-		for (size_t k = 0; k < samples->stacks[i].depth; k++) {
-			const struct line_frame *frame =
-				&samples->frames[samples->stacks[i].frames[k]];
+	for (size_t i = 0; i < all->stack_count; i++) {
+		const struct line_stack *stack = &all->stacks[i];
 
-			if (samples->stacks[i].phase != LINE_LOAD)
-				break;
+		for (size_t k = lines_passes(&own, stack) ? stack->depth : 0; k > 0; k--) {
+			const struct line_frame *frame = &all->frames[stack->frames[k - 1]];
+
 			if (strstr(frame->file, "/requests/api.py") ||
 			    (strstr(frame->file, "/urllib/request.py") &&
 			     strcmp(frame->function, "urlopen") == 0))
-				found = frame;
+				return frame;
 		}
-	return found;
+	}
+	return NULL;
 }
 
 /* Returns true if loads that grow read much more than they return, as a query with OFFSET does. */
