@@ -589,10 +589,10 @@ static void put_at(size_t at, const struct advice *advice, struct advice_list *l
 }
 
 /*
- * Adds advice to look at the steps. If a line of them stands out (lines_of_step()), it goes first,
- * but second if logging, saving, held steps or work around the loader is the cause, or if the first
- * remedy surely gains WORTH. If no line stands out, it is added if little time is waiting, after a
- * remedy with a predicted gain.
+ * Adds advice to look at the steps. If lines_of_step() finds a line, the advice goes first. It goes
+ * second if logging, saving, held steps or work around the loader is the cause, or if the first
+ * remedy surely gains WORTH. Without such a line, it is added only if little time is waiting, after
+ * a remedy with a gain.
  */
 static void add_step_line(const struct remedied *v, struct advice_list *list)
 {

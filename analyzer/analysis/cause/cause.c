@@ -179,7 +179,7 @@ static bool may_be_cold(const struct batch_series *s, const struct finding *f,
 
 /*
  * Returns true if loads wait for another process or machine, and hardly for a core. If that process
- * is on this machine, its CPU time was measured as that of other programs.
+ * is on this machine, its CPU time is among that of other programs.
  */
 static bool is_waiting_outside(const struct grounds *r)
 {
@@ -427,8 +427,8 @@ static void add_starts(const struct batch_series *s, const struct finding *f,
 
 /*
  * Adds receiving as a cause. If workers load too slowly (rho >= 1), the training would wait even if
- * they answered its requests for descriptors at once. So late answers own only the time that prompt
- * answers would save, and the workers' capacity owns the rest.
+ * they answered its requests for descriptors at once. So late answers cost only the time that
+ * prompt answers would save, and the workers' capacity costs the rest.
  */
 static void add_delivery(const struct batch_series *s, const struct finding *f, double ns,
 			 struct diagnosis *d)

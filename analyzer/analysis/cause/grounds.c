@@ -383,8 +383,8 @@ static bool is_drawn(const struct load_facts *facts)
 }
 
 /*
- * Returns true if each worker opens the same files, two or more, in each epoch. A last epoch that
- * is cut off may lack openings, but one worker alone must not explain the number of openings.
+ * Returns true if each worker opens the same files, two or more, in each epoch. If the last epoch
+ * is cut off, openings may be missing. But one worker alone must not make as many as there are.
  */
 static bool are_opened_by_all(const struct load_facts *facts, double workers, double epochs)
 {

@@ -247,9 +247,9 @@ const struct line_share *lines_of_function(const struct line_lead *steps);
 const struct line_share *lines_of_step(const struct lines *lines, double stall_ratio);
 
 /*
- * Returns the share of the loads' time in the function of lines_leading(), or 0. Without
- * `with_calls`, returns 0 also if that line is not the user's, or mostly calls Python code (except
- * wrappers of C).
+ * Returns the share of the loads' time in the function whose line lines_leading() returns, or 0.
+ * Without `with_calls`, returns 0 also if that line is not the user's, or mostly calls Python code
+ * (except wrappers of C).
  */
 double lines_function_share(const struct lines *lines, bool with_calls);
 

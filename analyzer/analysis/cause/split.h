@@ -15,7 +15,7 @@
  * it are two pools. rho of a pool is mean load (as if no worker were slow) / workers / the mean
  * time in which the training takes a batch (taken_mean_ns in stall.h). In each pool:
  * - If rho is 1 or more, loader capacity owns all, or CPU contention if the workers use 85 % of the
- *   cores. If the workers are slow together, rho must be 1.25: halts of a server lengthen the mean.
+ *   cores. If workers are slow together, rho must be 1.25, as halts of a server lengthen the mean.
  * - Else periodic slow load owns the share of the waiting at the period's phase.
  * - Of what remains, head of line owns the waits during which later batches were ready, if the
  *   loader delivers in order.

@@ -24,7 +24,7 @@
 #define RANGE_BESIDE     0.3 /* relative error of core_lost: others may take more, or less */
 #define HANDED_SOONER    0.5
 #define LOADING_LEAST    0.5  /* loads make workers answer late from this share of time on */
-#define OTHERS_SAID      0.1  /* others are said to matter if they use so many cores */
+#define OTHERS_SAID      0.1  /* others are said to matter if they use this many cores */
 #define LEAST_LEFT       0.01 /* whatif_part() leaves at least this share of a load */
 
 const char *whatif_name(const struct whatif *whatif, int id)
