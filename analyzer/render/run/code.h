@@ -46,7 +46,7 @@ const struct line_share *code_named(const struct report *report, enum line_group
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 /*
- * Appends the name of the function that has the line of code_named(), or "line train.py:12" if each
+ * Appends the name of the function whose line code_named() returns, or "line train.py:12" if each
  * dataset has a function of that name, such as __getitem__(). Returns false if there is no such
  * line, if it is a library's, or if its function may take less than half of this group's time.
  */

@@ -494,7 +494,7 @@ static void add_rhythm(const struct report *report, char *text, size_t size)
 		    UNITS_TIME(ns[1] / count[1]), UNITS_TIME(ns[0] / count[0]));
 }
 
-/* Names a nested loader whose time is half of the judged one's waits or more: it loads for it. */
+/* Names a nested loader that has half of the judged loader's waits or more: it loads for that. */
 static void add_inner(const struct report *report, char *text, size_t size)
 {
 	for (size_t i = 0; i < report->loader_count; i++) {

@@ -15,9 +15,9 @@
 #define WORTH_SAYING 0.001
 
 /*
- * From this version of CUPTI on, with a driver of CUDA 13.3 or newer, all subscribers must use the
- * same interface as the first of them. dlprof uses the old one. So a program that subscribes after
- * dlprof, through the new one, is refused (cupti.h of CUDA 13.3).
+ * With this version of CUPTI or a newer one, and a driver of CUDA 13.3 or newer, all subscribers
+ * must use the same interface as the first one. dlprof uses the old interface. So CUPTI refuses a
+ * program that subscribes by the new one after dlprof (cupti.h of CUDA 13.3).
  */
 #define CUPTI_SECOND_INTERFACE 130300
 

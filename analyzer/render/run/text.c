@@ -22,8 +22,8 @@
 struct fit {
 	/* Number of printed blank lines before "Why", "Next", "Waits" and "More". */
 	int blanks;
-	/* What is printed besides the first remedy. 0: nothing; 1: the second; 2: also how to
-	 * follow it; 3: also the third; 4: also how to follow this. */
+	/* How many of these are printed besides the first remedy: the second, how to follow it, the
+	 * third, how to follow that. */
 	int steps;
 	/* Number of rows above "Why": first a load's parts, then a step's. 0: no "Others", too. */
 	size_t load_rows;
