@@ -280,6 +280,8 @@ def check_anew(folder):
         rundb.build(path, [rundb.loader(rundb.simulate(160 // epochs, 0, 60, 20, epochs=epochs), workers=0)])
         check("no workers", path, "use_workers")
         t.equal("persistent_workers=True: they start once" in forms.flat(forms.run(path)), epochs > 1, epochs)
+    rundb.build(path, [rundb.loader(rundb.simulate(160, 0, 60, 20), workers=0, kind="torch.DataLoader (iterable)")])
+    check("each yields all", path, "use_workers", "; each yields all samples, unless __iter__ deals them out by get_worker_info()")
 
 
 def check_shards(folder):

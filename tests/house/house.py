@@ -248,7 +248,7 @@ BUDGETS = {
     "include": 1460, "shim": 27888, "shim/python": 7443, "shim/cuda": 3761, "shim/record": 4356,
     "analyzer/drain": 12789, "analyzer/store": 8204, "analyzer/analysis": 18305,
     "analyzer/analysis/predict": 3453, "analyzer/analysis/gate": 1140, "analyzer/analysis/ranks": 1687,
-    "analyzer/analysis/gpu": 1131, "analyzer/render": 14587, "analyzer/render/html": 3192,
+    "analyzer/analysis/gpu": 1131, "analyzer/render": 14593, "analyzer/render/html": 3192,
     "analyzer/render/jobs": 1035, "analyzer/render/gate": 858, "analyzer/report": 7298,
     "analyzer/launch": 4592, "analyzer/launch/doctor": 1070,
 }

@@ -30,7 +30,8 @@ static const struct medium media[] = {
 	 "DALI).",
 	 "Decode fewer frames: only those that are used.",
 	 "Of single frames from all over a video, seek to each and store more key frames (ffmpeg "
-	 "-g 10); of a clip, seek once and read on."},
+	 "-g 10); of a clip, seek once and read on; of clips that overlap, keep the frames that "
+	 "they share."},
 };
 
 /* How to read less of some files, by the ends of their names. */
@@ -118,15 +119,25 @@ void format_reading(const struct report *report, char *buffer)
 		 how);
 }
 
+void format_growing_reads(const struct report *report, char *buffer)
+{
+	snprintf(buffer, REMEDY_WORDS,
+		 "%s bytes are read for each byte of a batch: does each load read on from the "
+		 "start? A query with OFFSET does, or a loop that skips what came before: ask for "
+		 "what follows the last key (WHERE id > ...).",
+		 UNITS_RATE(report->diagnosis.grounds.facts->read_per_byte));
+}
+
 void format_decoding(const struct report *report, char *buffer)
 {
 	const struct medium *medium = medium_of(&report->inside);
 	const struct grounds *r = &report->diagnosis.grounds;
+	const bool counts = medium && medium->fewer && r->facts->images_per_sample >= 2;
 	const char *how = NULL;
 
 	if (medium && medium->fewer && decodes_again(report)) {
 		how = medium->fewer;
-		if (r->facts->images_per_sample >= 2)
+		if (counts)
 			snprintf(buffer, REMEDY_WORDS, "%s frames are decoded for each sample. ",
 				 UNITS_RATE(r->facts->images_per_sample));
 	} else if (medium) {
@@ -137,7 +148,7 @@ void format_decoding(const struct report *report, char *buffer)
 	} else if (!inside_decodes_images(&report->inside)) {
 		how = "Use a faster codec (LZ4, zstd), larger pieces, or keep the data as it is.";
 	}
-	if (decodes_again(report))
+	if (decodes_again(report) && !counts)
 		page_append(buffer, REMEDY_WORDS,
 			    "%s bytes of pixels are decoded for each byte of a batch. ",
 			    UNITS_RATE(r->decoded_again));

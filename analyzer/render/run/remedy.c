@@ -308,7 +308,6 @@ static void workers_words(const struct report *report, const struct advice *advi
 	const bool may_be_shared = advice->id != ADVICE_USE_FEWER_WORKERS && advice->whatif >= 0 &&
 				   whatif->setups[WHATIF_BASELINE].workers > 0 &&
 				   whatif->outside_share >= WHATIF_OUTSIDE;
-
 	const bool deals = advice->id == ADVICE_MORE_LOADER_CAPACITY && whatif->is_iterable;
 	const struct dialect *dialect = dialect_of(report->loader);
 	const bool persists = advice->id == ADVICE_USE_WORKERS && dialect->is_torch &&
@@ -316,7 +315,11 @@ static void workers_words(const struct report *report, const struct advice *advi
 
 	if (dialect->has_workers)
 		snprintf(buffer, REMEDY_WORDS, "num_workers=%" PRId32 "%s.", workers,
-			 persists ? ", persistent_workers=True: they start once, not in each epoch"
+			 advice->id == ADVICE_USE_WORKERS && whatif->is_iterable
+				 ? "; each yields all samples, unless __iter__ deals them out by "
+				   "get_worker_info()"
+			 : persists
+				 ? ", persistent_workers=True: they start once, not in each epoch"
 			 : deals  ? "; no gain if the dataset has no more shards for them"
 			 : may_be_shared      ? "; no gain if what loads wait for is shared"
 			 : is_trainer(report) ? "; a Trainer's is dataloader_num_workers"
@@ -466,15 +469,6 @@ static void samples_words(const struct report *report, char *buffer)
 		page_append(buffer, REMEDY_WORDS, "; dlprof-report -v lists them.");
 }
 
-static void growth_words(const struct report *report, char *buffer)
-{
-	snprintf(buffer, REMEDY_WORDS,
-		 "%s bytes are read for each byte of a batch: does each load read on from the "
-		 "start? A query with OFFSET does, or a loop that skips what came before: ask for "
-		 "what follows the last key (WHERE id > ...).",
-		 UNITS_RATE(report->diagnosis.grounds.facts->read_per_byte));
-}
-
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const char *file = advice->id == ADVICE_KEEP_OPEN ? reopened_file(report) : NULL;
@@ -520,7 +514,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		break;
 	case ADVICE_STOP_GROWTH:
 		if (reads_more_and_more(report, advice)) {
-			growth_words(report, buffer);
+			format_growing_reads(report, buffer);
 			break;
 		}
 		/* fall through */
