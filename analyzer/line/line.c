@@ -119,25 +119,14 @@ static bool take(const struct line_option *row, void *context, const char *argum
 	return false;
 }
 
-const char *line_instead(const struct line_program *program, const char *word, size_t length)
-{
-	for (const struct line_gone *gone = program->gone; gone && gone->word; gone++)
-		if (strlen(gone->word) == length && strncmp(gone->word, word, length) == 0)
-			return gone->instead;
-	return NULL;
-}
-
 /* Sets the problem: getopt_long() does not know this option. */
 static int refuse_option(struct parser *parser, const char *given)
 {
 	const struct line_program *program = parser->program;
 	int length = (int)strcspn(given, "=");
 	struct near near = {given + 2, (size_t)(length > 2 ? length - 2 : 0)};
-	const char *instead = line_instead(program, given, (size_t)length);
 	char words[NEAR_WORDS];
 
-	if (instead)
-		return line_problem(parser->ret, "%.*s is gone: %s", length, given, instead);
 	if (optopt >= ID_HELP)
 		return line_problem(parser->ret, "%.*s takes no argument", length, given);
 	if (optopt)

@@ -45,10 +45,6 @@ struct line_option {
 	unsigned verbs;
 };
 
-struct line_gone {
-	const char *word, *instead;
-};
-
 struct line_program {
 	const char *name;
 	const char *summary; /* what follows "NAME - " */
@@ -56,7 +52,6 @@ struct line_program {
 	int verb_count;
 	const struct line_option *options;
 	size_t option_count;
-	const struct line_gone *gone; /* words that earlier versions took; the last row has none */
 	const char *exits; /* "0 done, 2 bad usage" */
 	/* Parts of the man page; NULL: the part is left out. */
 	const char *about;
@@ -81,9 +76,6 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 
 /* Checks the number of words. Returns 0, or -EINVAL with `problem` set. */
 int line_check_words(const struct line_program *program, struct line *line);
-
-/* Returns what replaced a word of an earlier version (`program->gone`); NULL: nothing did. */
-const char *line_instead(const struct line_program *program, const char *word, size_t length);
 
 /* Writes "; did you mean gate?" into NEAR_WORDS bytes, or "" if no verb is near. */
 const char *line_near_verb(const struct line_program *program, const char *word, char *text);

@@ -397,18 +397,6 @@ static const struct line_option OPTIONS[] = {
 	 .help = "what a cause, advice or metric means; all: list them"},
 };
 
-static const struct line_gone GONE[] = {
-	{"metrics", "--json has the numbers of a stored run, the file in DLPROF_METRICS_DIR those "
-		    "of one that records"},
-	{"--policy", "@FILE holds options of the gate, one a line, as --limit 'stall.ratio<=10%' "
-		     "or --warn 'stall.wait_p99<=250ms'"},
-	{"--copy",
-	 "--csv -o FOLDER writes the rows as CSV, which examples/fleet/postgres.sql loads"},
-	{"openmetrics", "json=FILE has the numbers"},
-	{"gitlab", "junit=FILE has the assertions, json=FILE the numbers"},
-	{NULL},
-};
-
 const struct line_program options_program = {
 	.name = "dlprof-report",
 	.summary = "how much of a training was spent waiting for data, and why",
@@ -416,7 +404,6 @@ const struct line_program options_program = {
 	.verb_count = VERB_MAX,
 	.options = OPTIONS,
 	.option_count = ARRAY_COUNT(OPTIONS),
-	.gone = GONE,
 	.exits = "0 done, 1 gate failed, 2 bad usage or unreadable run, 3 cannot say",
 	.about = "Reads a database that libdlprof.so recorded, and says whether the training "
 		 "was starved for data, why, and what would help. What was not observed is left "
@@ -478,16 +465,11 @@ static int check_words(struct options *options)
 {
 	struct line *line = &options->line;
 	char near[NEAR_WORDS];
-	const char *instead;
 	int r;
 
 	if (options->run && options->verb != VERB_IMPORT && strcmp(options->run, "-") == 0)
 		return line_problem(line, "a run cannot be read from standard input");
 	if (options->run && options->verb == VERB_REPORT && is_word(options->run)) {
-		instead = line_instead(&options_program, options->run, strlen(options->run));
-		if (instead)
-			return line_problem(line, "%s is gone: %s", options->run,
-					    instead);
 		line_near_verb(&options_program, options->run, near);
 		return line_problem(line, "'%s' is neither a verb nor a file%s",
 				    options->run, *near ? near : " (see --help)");

@@ -94,11 +94,6 @@ def check_mistakes(runs):
         t.check(words in done.err, words, done.err)
     done = gate(runs.same, "--min-effect", "5pp", "--limit", "stall.ratio.increase<=3pp")
     t.check(done.status == 2 and "leave one out" in done.err, done.err)
-    for old, words in ((["--policy", "x"], "@FILE holds options"),
-                       (["--format", "text,openmetrics=x"], "json=FILE has the numbers")):
-        done = gate(runs.same, *old)
-        t.equal((done.status, done.out, done.err.count("\n")), (2, "", 1), old, done.err)
-        t.check(" is gone: " in done.err and words in done.err, done.err)
 
 
 def main():

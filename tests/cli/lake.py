@@ -205,7 +205,6 @@ def check_refusals(path, parts):
     refused("are three things", "--into", fleet, "-o", "x", path)
     refused("goes with --into or --csv", "--with-batches", "-o", "x", run)
     refused("--csv needs a folder for its files: -o FOLDER", "--csv", run)
-    refused("--copy is gone: --csv -o FOLDER writes the rows as CSV", "--copy", path)
     refused("is one too many", "-o", "x", run, run)
     refused("all views need a folder", run)
     refused("no query is called 'worst_job'; did you mean worst_jobs?", "worst_job", verb="sql")

@@ -134,8 +134,6 @@ def check_errors():
     t.equal((call("write", root, run), call("query", root, "worst_jobs")[0]), ((0, "days written: 1\n"), 0),
             "a run is a job, too")
     t.check(call("write")[0] == 2 and "usage:" in call("write")[1], "no usage")
-    t.equal(call("compact", root, "2026-01-01"),
-            (1, "compact is gone: write makes one file a day of all jobs of FLEET.db"))
     there = sys.modules["duckdb"]
     sys.modules["duckdb"] = None
     for verb, name in (("write", run), ("query", "worst_jobs")):

@@ -98,8 +98,6 @@ def _print(rows):
 
 
 def _main(verb="", root="", *names):
-    if verb == "compact":
-        sys.exit("compact is gone: write makes one file a day of all jobs of FLEET.db")
     if len(names) != 1 or verb not in ("write", "query"):
         print(__doc__.strip(), file=sys.stderr)
         sys.exit(2)

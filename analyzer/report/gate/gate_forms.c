@@ -26,9 +26,6 @@ static int add_wish(struct gate_wishes *wishes, const char *text, size_t length)
 	for (i = 0; i < ARRAY_COUNT(FORMS); i++)
 		if (strlen(FORMS[i].name) == name && strncmp(FORMS[i].name, text, name) == 0)
 			break;
-	if (i == ARRAY_COUNT(FORMS) && line_instead(&options_program, text, name))
-		return cmd_fail("--format: %.*s is gone: %s", (int)name, text,
-				line_instead(&options_program, text, name));
 	if (i == ARRAY_COUNT(FORMS))
 		return cmd_fail("--format: '%.*s' is none of text, github, json, junit=FILE, "
 				"markdown=FILE",
