@@ -14,7 +14,6 @@
 #include "analysis/predict/whatif.h"
 #include "line/near.h"
 #include "render/run/explain.h"
-#include "report/option_file.h"
 #include "report/queries.h"
 
 /* limits of the argument of --what-if */
@@ -22,6 +21,9 @@
 #define MOST_PREFETCH 1024
 #define MOST_LOAD     100.0
 #define MOST_KEYS     200 /* room for the names of all keys, in bytes */
+
+#define MOST_FILE_BYTES (1 << 16)
+#define MOST_ARGUMENTS  1024 /* most arguments, with those from files */
 
 enum kind { WHOLE, FLAG, FACTOR };
 
@@ -511,6 +513,141 @@ static int parse(struct options *ret, int argc, char **argv)
 	return line_parse(&options_program, ret, argc, argv, &ret->line);
 }
 
+/*
+ * A command line with options from files. In a file, each line has an option and its argument,
+ * which may be quoted. A # at a line's start or after a space begins a comment.
+ */
+struct expansion {
+	struct line *line;
+	char *list[MOST_ARGUMENTS + 1];
+	int count;
+	char text[MOST_FILE_BYTES]; /* text of all option files; `list` points into it */
+	size_t length;
+};
+
+static int add(struct expansion *all, char *argument)
+{
+	if (all->count == MOST_ARGUMENTS)
+		return line_problem(all->line, "there are too many options");
+	all->list[all->count++] = argument;
+	return 0;
+}
+
+/* Removes blanks from both ends, then a pair of quotes. */
+static char *trim(char *text)
+{
+	size_t length;
+
+	text += strspn(text, " \t");
+	length = strlen(text);
+	while (length && strchr(" \t\r", text[length - 1]))
+		length--;
+	if (length > 1 && strchr("'\"", *text) && text[length - 1] == *text) {
+		text++;
+		length -= 2;
+	}
+	text[length] = '\0';
+	return text;
+}
+
+/* Adds option and argument of a line like "--limit 'stall.ratio <= 10%' # why". */
+static int add_row(struct expansion *all, char *row, const char *path, int number)
+{
+	char *option, *comment = row;
+	int r;
+
+	while ((comment = strchr(comment, '#')) && comment > row && !strchr(" \t", comment[-1]))
+		comment++;
+	if (comment)
+		*comment = '\0';
+	option = trim(row);
+	if (!*option)
+		return 0;
+	if (*option != '-')
+		return line_problem(all->line, "%s:%d: '%s' is no option: --limit 'METRIC<=VALUE'",
+				    path, number, option);
+	r = add(all, option);
+	option += strcspn(option, " \t");
+	if (r == 0 && *option) {
+		*option++ = '\0';
+		r = add(all, trim(option));
+	}
+	return r;
+}
+
+static int add_file(struct expansion *all, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *row = all->text + all->length, *next;
+	size_t length, room = sizeof(all->text) - all->length - 1;
+	int r = 0;
+
+	if (!file)
+		return line_problem(all->line, "cannot read '%s': %s", path, strerror(errno));
+	errno = 0;
+	length = fread(row, 1, room, file);
+	if (ferror(file) || length == room || memchr(row, '\0', length))
+		r = line_problem(all->line, "cannot read '%s': %s", path,
+				 ferror(file)     ? strerror(errno)
+				 : length == room ? "it is too large"
+						  : "it is not a text");
+	fclose(file);
+	row[length] = '\0';
+	all->length += length + 1;
+	for (int number = 1; r == 0 && *row; number++, row = next) {
+		next = row + strcspn(row, "\n");
+		if (*next)
+			*next++ = '\0';
+		r = add_row(all, row, path, number);
+	}
+	return r;
+}
+
+static bool is_after_verb(const struct line *line, const char *argument)
+{
+	for (int i = 0; i < line->word_count; i++)
+		if (line->words[i] == argument)
+			return true;
+	return false;
+}
+
+/*
+ * Replaces each @FILE of the gate's command line `argv`, which was parsed into `line`, by the
+ * options in the file. *ret has, in this order: the verb, the files' options, other options, "--",
+ * the words. *ret_file is the last FILE. Without @FILE it is NULL, and *ret is unchanged. Returns
+ * the number of arguments, or -EINVAL and `line->problem`.
+ */
+static int expand_files(struct line *line, int argc, char **argv, char ***ret,
+			const char **ret_file)
+{
+	static struct expansion all; /* static: its texts are used until the program ends */
+	int at = 1, r = 0;
+
+	all = (struct expansion){.line = line};
+	*ret_file = NULL;
+	while (at < argc - 1 && strcmp(argv[at], "gate") != 0)
+		at++;
+	for (int i = 0; r == 0 && i <= at; i++)
+		r = add(&all, argv[i]);
+	for (int i = 0; r == 0 && i < line->word_count; i++) {
+		if (*line->words[i] != '@')
+			continue;
+		*ret_file = line->words[i] + 1;
+		r = add_file(&all, *ret_file);
+	}
+	for (int i = at + 1; r == 0 && i < argc; i++)
+		if (!is_after_verb(line, argv[i]) && strcmp(argv[i], "--") != 0)
+			r = add(&all, argv[i]);
+	if (r == 0)
+		r = add(&all, "--");
+	for (int i = 0; r == 0 && i < line->word_count; i++)
+		if (*line->words[i] != '@')
+			r = add(&all, line->words[i]);
+	if (r == 0 && *ret_file)
+		*ret = all.list;
+	return r < 0 ? r : *ret_file ? all.count : argc;
+}
+
 int options_parse(struct options *ret, int argc, char **argv)
 {
 	struct line *line = &ret->line;
@@ -518,7 +655,7 @@ int options_parse(struct options *ret, int argc, char **argv)
 	int r = parse(ret, argc, argv);
 
 	if (r == 0 && line->verb == VERB_GATE)
-		r = argc = option_file_expand(line, argc, argv, "gate", &argv, &file);
+		r = argc = expand_files(line, argc, argv, &argv, &file);
 	if (r >= 0 && file)
 		r = parse(ret, argc, argv);
 	if (r < 0)
