@@ -100,7 +100,6 @@ Test(rank, the_one_that_waits_for_data_is_to_blame)
 	cr_assert_float_eq(finding.stall_ratio, 1 / 3., .01);
 	cr_assert_float_eq(finding.blame_share, 1, .01);
 	cr_assert(fabs(finding.lag) < .01);
-	cr_assert_eq(blames[2].step_count, STEPS / 2);
 	cr_assert(blames[0].wait_ns < .01 * blames[2].wait_ns);
 }
 

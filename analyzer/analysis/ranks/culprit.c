@@ -61,7 +61,6 @@ static void lay_blame(const struct window_width *width, struct rank_blame *blame
 			blame->starved_ns += (double)window->wait_ns;
 			blame->saved_ns += (double)window->wait_ns - (double)window->second_ns;
 		}
-		blame->step_count++;
 	}
 }
 

@@ -57,7 +57,6 @@ struct rank_blame {
 	double wait_ns;    /* the part of the job's waits for which this rank is to blame */
 	double starved_ns; /* the part of wait_ns in which this rank starved */
 	double saved_ns;   /* the job saves at most this if this rank's batches are always ready */
-	size_t step_count;
 	bool is_culprit;
 };
 

@@ -78,6 +78,5 @@ int sheet_row(const struct export_cell *cells, size_t count, void *context)
 		}
 	}
 	fputc('\n', sheet->file);
-	sheet->row_count++;
 	return ferror(sheet->file) ? -EPIPE : 0;
 }

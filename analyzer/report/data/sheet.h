@@ -12,7 +12,6 @@ struct sheet {
 	FILE *file;
 	bool is_raw;
 	uint64_t times; /* bit i: column i has times in ns */
-	int64_t row_count;
 };
 
 int sheet_names(const char *const *names, size_t count, void *context);

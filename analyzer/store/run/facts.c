@@ -8,7 +8,6 @@
 #include "dlprof/units.h"
 #include "store/database/rows.h"
 #include "store/run/batch.h"
-#include "store/run/pack.h"
 #include "store/run/tally.h"
 
 #define SINCE_VERSION 10

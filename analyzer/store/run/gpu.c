@@ -247,9 +247,8 @@ void gpu_info_done(struct gpu_info *info)
 
 /* Means of floats: a sum of integers could overflow. */
 static const char MEANS_SQL[] =
-	"SELECT AVG(MAX(h2d_ns, 0) * 1.0), AVG(MAX(h2d_bytes, 0) * 1.0),"
-	" AVG(MAX(gpu_busy_ns, 0) * 1.0), AVG(MAX(gpu_idle_wait_ns, 0) * 1.0)"
-	" FROM (SELECT h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns FROM t_batch"
+	"SELECT AVG(MAX(h2d_ns, 0) * 1.0), AVG(MAX(gpu_busy_ns, 0) * 1.0)"
+	" FROM (SELECT h2d_ns, gpu_busy_ns FROM t_batch"
 	" WHERE loader_id = ?1 AND batch IS NOT NULL LIMIT ?2)";
 
 int gpu_means_read(struct db *db, int64_t loader_id, int64_t most, struct gpu_means *ret)
@@ -259,12 +258,7 @@ int gpu_means_read(struct db *db, int64_t loader_id, int64_t most, struct gpu_me
 
 	if (r < 0)
 		return r;
-	*ret = (struct gpu_means){
-		.h2d_ns = rows_int(stmt, 0),
-		.h2d_bytes = rows_int(stmt, 1),
-		.gpu_busy_ns = rows_int(stmt, 2),
-		.gpu_idle_wait_ns = rows_int(stmt, 3),
-	};
+	*ret = (struct gpu_means){rows_int(stmt, 0), rows_int(stmt, 1)};
 	return 0;
 }
 

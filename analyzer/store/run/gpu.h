@@ -68,7 +68,7 @@ int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 
 /* Means over the first batches with a known value. UNKNOWN: no batch has one. */
 struct gpu_means {
-	int64_t h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns;
+	int64_t h2d_ns, gpu_busy_ns;
 };
 
 int gpu_means_read(struct db *db, int64_t loader_id, int64_t most, struct gpu_means *ret);
