@@ -38,7 +38,7 @@ int gather_leave(struct drain *drain, const char *name, int error)
 {
 	char text[5000];
 	struct folder *folder = &drain->folder;
-	int r = folder_leave(folder, name, error == -EBADMSG);
+	int r = folder_leave(folder, name, error == -EBADMSG, 0);
 
 	if (r < 0 || folder->left_count > NOTED_MOST)
 		return r;

@@ -134,7 +134,7 @@ void gpu_join_close(struct gpu_join *gpu)
 		return;
 	for (process = gpu->processes; process; process = next) {
 		next = process->next;
-		gpu_ops_done(&process->ops);
+		free(process->ops.items);
 		free(process->batches);
 		free(process);
 	}

@@ -10,11 +10,6 @@
 
 #define OPS_MOST ((size_t)1 << 20) /* most operations in memory; they take 40 MB */
 
-void gpu_ops_done(struct gpu_ops *ops)
-{
-	free(ops->items);
-}
-
 static int compare_ops(const void *a, const void *b)
 {
 	const struct gpu_op *x = a, *y = b;

@@ -19,8 +19,6 @@ struct gpu_ops {
 	int64_t forgotten_ns; /* operations that ended before this time were forgotten */
 };
 
-void gpu_ops_done(struct gpu_ops *ops);
-
 int gpu_ops_add(struct gpu_ops *ops, const struct gpu_op *op);
 
 /* Sorts the operations by their start, as the functions below need. */

@@ -93,17 +93,6 @@ static int access_fpreg(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t
 	return -UNW_EBADREG;
 }
 
-static int resume(unw_addr_space_t space, unw_cursor_t *cursor, void *context)
-{
-	return -UNW_EINVAL;
-}
-
-static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size_t size,
-			 unw_word_t *offset, void *context)
-{
-	return -UNW_ENOINFO;
-}
-
 /* Returns true for a frame of the interpreter. Of frames in a row, only the first is written. */
 static bool is_interpreter(const char *line)
 {
@@ -156,8 +145,6 @@ static unw_addr_space_t space_of(const struct modules *modules)
 		.access_mem = access_mem,
 		.access_reg = access_reg,
 		.access_fpreg = access_fpreg,
-		.resume = resume,
-		.get_proc_name = get_proc_name,
 	};
 	static unw_addr_space_t space;
 	static uint64_t generation;

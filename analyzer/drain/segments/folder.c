@@ -195,7 +195,7 @@ bool folder_has_segments(const struct folder *folder)
 	return folder_scan(folder, stop, NULL) == -EAGAIN;
 }
 
-static int leave(struct folder *folder, const char *name, bool is_ours, ino_t inode)
+int folder_leave(struct folder *folder, const char *name, bool is_ours, ino_t inode)
 {
 	struct left *left;
 
@@ -207,11 +207,6 @@ static int leave(struct folder *folder, const char *name, bool is_ours, ino_t in
 	*left = (struct left){.is_ours = is_ours, .inode = inode};
 	snprintf(left->name, sizeof(left->name), "%s", name);
 	return 0;
-}
-
-int folder_leave(struct folder *folder, const char *name, bool is_ours)
-{
-	return leave(folder, name, is_ours, 0);
 }
 
 /* Removes a file, unless its name means another file by now. */
@@ -231,7 +226,7 @@ void folder_unlink(struct folder *folder, const char *name, int fd)
 	struct stat status;
 
 	if (fstat(fd, &status) == 0 && unlink_inode(folder, name, status.st_ino) < 0)
-		leave(folder, name, true, status.st_ino);
+		folder_leave(folder, name, true, status.st_ino);
 }
 
 size_t folder_unlink_again(struct folder *folder, int *ret_error)

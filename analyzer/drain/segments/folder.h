@@ -49,8 +49,11 @@ int folder_scan(const struct folder *folder, int (*take)(void *context, const ch
 		void *context);
 bool folder_has_segments(const struct folder *folder);
 
-/* Notes that a file stays. `is_ours`: it is a segment, perhaps of another version of dlprof. */
-int folder_leave(struct folder *folder, const char *name, bool is_ours);
+/*
+ * Notes that a file stays. `is_ours`: it is a segment, perhaps of another version of dlprof.
+ * `inode`: that of a file that could not be removed; else 0.
+ */
+int folder_leave(struct folder *folder, const char *name, bool is_ours, ino_t inode);
 
 /* Removes a file of the folder. After a failure, folder_unlink_again() tries again. */
 void folder_unlink(struct folder *folder, const char *name, int fd);
