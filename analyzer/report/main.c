@@ -88,31 +88,22 @@ static int choose(const struct names *names, const char **ret)
 	return r;
 }
 
-/* Finds the newest run in a folder. Returns 0, -ENOMEM or -ENOENT; the caller frees *ret_name. */
-static int find_newest(const char *folder, char **ret_name)
+/* Takes the newest run in this folder. The caller frees *run, also after an error. */
+static int take_newest(struct options *options, char **run)
 {
 	const char *path = NULL;
 	struct names names;
-	int r = names_list(folder, NAMES_RUN, &names);
+	int r = names_list(".", NAMES_RUN, &names);
 
-	*ret_name = NULL;
 	r = r == -ENOMEM ? r : choose(&names, &path);
-	if (r == 0)
-		*ret_name = strdup(path + strlen(folder) + 1);
+	*run = r == 0 ? strdup(path + strlen("./")) : NULL;
 	names_done(&names);
-	return r < 0 ? r : *ret_name ? 0 : -ENOMEM;
-}
-
-static int take_newest(struct options *options, char **run)
-{
-	int r = find_newest(".", run);
-
 	if (r == -ENOENT)
 		return cmd_fail(
 			"no run is named, and there is none in this folder: dlprof-report %s",
 			options_program.verbs[VERB_REPORT].arguments);
-	if (r < 0)
-		return cmd_fail("%s", db_error(r));
+	if (!*run)
+		return cmd_fail("%s", db_error(-ENOMEM));
 	options->runs = run;
 	options->run_count = 1;
 	options->run = *run;

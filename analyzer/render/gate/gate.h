@@ -48,7 +48,6 @@ struct gate_report {
 };
 
 /* Functions of gate_words.c. Those that have a `text` fill its GATE_WORDS bytes and return it. */
-const char *gate_outcome_words(enum gate_outcome outcome);
 const char *gate_found_words(const struct gate_item *item, char *text);
 /* Writes why an assertion is inconclusive; "" if it is conclusive. */
 const char *gate_reason_words(const struct gate_report *report, const struct gate_item *item,

@@ -38,11 +38,6 @@ static const char *value_words(char *buffer, enum gate_unit unit, double value)
 	return "";
 }
 
-const char *gate_outcome_words(enum gate_outcome outcome)
-{
-	return outcome == GATE_PASSED ? "PASSED" : outcome == GATE_FAILED ? "FAILED" : "CANNOT SAY";
-}
-
 const char *gate_time_words(const struct gate_run *run, char *text)
 {
 	return units_date(text, run->info.start_unix_ns, "%Y-%m-%d %H:%M UTC");

@@ -109,11 +109,13 @@ static const char *plain_number(char *buffer, double value)
 	return buffer;
 }
 
-static void put_y(struct figure *f, double unit, const char *name)
+void figure_y_axis(struct figure *f, bool has_times)
 {
-	double step = step_of(f->y_high / unit, 5), value;
+	double unit = 1, step, value;
+	const char *name = has_times ? time_unit(f->y_high, &unit) : "";
 	char text[UNITS_MAX];
 
+	step = step_of(f->y_high / unit, 5);
 	html_put(f->html, "<g class=\"axis\">");
 	for (value = 0; value * unit <= f->y_high * 1.0001; value += step) {
 		double y = figure_y(f, value * unit);
@@ -125,19 +127,6 @@ static void put_y(struct figure *f, double unit, const char *name)
 			 *name && value > 0 ? " " : "", value > 0 ? name : "");
 	}
 	html_put(f->html, "</g>\n");
-}
-
-void figure_y_times(struct figure *f)
-{
-	double unit;
-	const char *name = time_unit(f->y_high, &unit);
-
-	put_y(f, unit, name);
-}
-
-void figure_y_numbers(struct figure *f)
-{
-	put_y(f, 1, "");
 }
 
 static void put_x(struct figure *f, double unit, const char *unit_name, double step_least,

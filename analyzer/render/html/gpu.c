@@ -101,7 +101,7 @@ static void put_figure(struct html *html)
 	for (i = 0; i < count; i++)
 		idle[i] = idle_ns(&bars[i]);
 	f.y_high = figure_scale(idle, count);
-	figure_y_times(&f);
+	figure_y_axis(&f, true);
 	for (int part = 0; part < PARTS; part++) {
 		if (!(sum_part(sums, part) > 0))
 			continue;

@@ -85,7 +85,7 @@ static void put_period(struct html *html, const struct rhythm *rhythm)
 	f.x_low = 1;
 	f.x_high = (double)last + 1;
 	f.y_high = most * 1.05;
-	figure_y_numbers(&f);
+	figure_y_axis(&f, false);
 	put_workers(&f, last, workers);
 	html_put(html, "<path class=\"stem\" d=\"");
 	for (i = 2; i <= last; i++)
@@ -206,7 +206,7 @@ static void put_phase_figure(struct html *html, const struct phases *phases, siz
 	f.x_low = -0.5;
 	f.x_high = (double)modulus - 0.5;
 	f.y_high = phases->most_ns > 0 ? phases->most_ns * 1.08 : 1;
-	figure_y_times(&f);
+	figure_y_axis(&f, true);
 	put_dots(&f, phases);
 	html_put(html, "<path class=\"mean\" d=\"");
 	for (i = 0; i < modulus; i++)

@@ -75,8 +75,7 @@ double figure_y(const struct figure *figure, double value);
 
 void figure_bar(const struct figure *figure, double x, double x2, double from, double to);
 
-void figure_y_times(struct figure *figure);
-void figure_y_numbers(struct figure *figure);
+void figure_y_axis(struct figure *figure, bool has_times);
 
 void figure_x_numbers(struct figure *figure, const char *name);
 void figure_x_times(struct figure *figure, const char *name);

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "render/form/verdict.h"
 #include "render/html/put.h"
 
 #define ROW       40

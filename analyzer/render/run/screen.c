@@ -12,7 +12,6 @@
 #include "render/form/verdict.h"
 #include "render/run/code.h"
 #include "render/run/ended.h"
-#include "render/run/explain.h"
 
 #define STARTUP      0.02 /* start-up is mentioned above this share of the time */
 #define LOSS_SERIOUS 0.01 /* lost records are mentioned above this share of all records */
