@@ -65,8 +65,43 @@ def served(path):
     return build(path, batches, 4)
 
 
-RUNS = ((locked, "lock"), (crowded, "cpu_contention"), (broken, "slow_samples"),
-        (served, "shared_limit"), (line_runs.held, "interpreter_held"))
+def used(path, cpu, **use):
+    """Four workers whose loads compute for a part `cpu` of their time; `use` is a worker's row of t_use."""
+    batches = rundb.simulate(200, 4, 200, 20)
+    for batch in batches:
+        batch.update(cpu_ns=int(batch["load_ns"] * cpu), open_ns=0, read_ns=0, collate_ns=0, blocked_ns=0)
+    build(path, batches, 4)
+    with sqlite3.connect(path) as database:
+        for number in range(4):
+            process = {"pid": 100 + number, "start_ticks": 1}
+            rundb.insert(database, "t_process", dict(process, role="worker", worker_id=number, loader_id=1))
+            rundb.insert(database, "t_use", dict(process, **use))
+    return path
+
+
+def threads(path):
+    return used(path, 0.3, runnable_milli=8000)
+
+
+def narrowed(path):
+    return used(path, 0.25, cores_allowed=1)
+
+
+def swapped(path):
+    return used(path, 0.1, major_faults=100000, swapped_bytes=3 * 10**9, private_begin_bytes=10**9,
+                private_end_bytes=2 * 10**9)
+
+
+# A run, its cause, and what the screen says of it with the run's numbers.
+RUNS = ((locked, "lock", "It takes 50 % of the loads' time."),
+        (crowded, "cpu_contention", "They use 97 % of 4 cores."),
+        (broken, "slow_samples", "50 of them take 150 ms each (the mean is 6.20 ms): 23 % of all loading."),
+        (served, "shared_limit", "All of them together get 20 batches/s."),
+        (line_runs.held, "interpreter_held", "it is in Python in 94 % of the waits."),
+        (threads, "too_many_threads", "8 threads of each run or want to, 32 in all, on 8 cores."),
+        (narrowed, "narrowed_cores", "They may use 1 of the 8 cores."),
+        (swapped, "memory", "400,000 pages were read back from disk; 12.0 GB of the run were swapped out. "
+         "A worker's own memory grew from 1.00 GB to 2.00 GB."))
 
 
 def lake_causes(folder, source):
@@ -79,10 +114,11 @@ def lake_causes(folder, source):
     return [row["cause"] for row in rows]
 
 
-def check(folder, make, cause):
+def check(folder, make, cause, words):
     run = make(os.path.join(folder, make.__name__ + ".db"))
     part = run + ".part"
     t.equal(json.loads(t.report("--json", run).out)["cause"], cause, run, "the report")
+    t.check(words in " ".join(t.report(run).out.split()), run, words)
     gated = json.loads(t.report("gate", "--json", run).out)
     t.equal([found["cause"] for found in gated["runs"]], [cause], run, "the gate")
     both = json.loads(t.report("compare", "--json", run, run).out)
@@ -94,8 +130,8 @@ def check(folder, make, cause):
 
 def main():
     folder = t.scratch()
-    for make, cause in RUNS:
-        check(folder, make, cause)
+    for make, cause, words in RUNS:
+        check(folder, make, cause, words)
     t.finish()
 
 
