@@ -27,15 +27,6 @@ struct crew {
 	bool *is_slow;
 };
 
-static void crew_done(struct crew *crew)
-{
-	free(crew->loads);
-	free(crew->begin);
-	free(crew->median_ns);
-	free(crew->order);
-	free(crew->is_slow);
-}
-
 static bool is_looked_at(const struct batch_series *s, size_t i)
 {
 	size_t blocks = s->count / BLOCK, wanted = SAMPLED / BLOCK, block = i / BLOCK;
@@ -262,6 +253,10 @@ int slow_find(const struct batch_series *s, const struct finding *f, const struc
 				name_them(&crew, ret);
 		}
 	}
-	crew_done(&crew);
+	free(crew.loads);
+	free(crew.begin);
+	free(crew.median_ns);
+	free(crew.order);
+	free(crew.is_slow);
 	return r;
 }

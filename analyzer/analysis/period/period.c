@@ -542,12 +542,6 @@ static void forget(struct search *s)
 	s->log_p_workers = 0;
 }
 
-static void start_anew(struct search *s)
-{
-	forget(s);
-	memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
-}
-
 /* Returns how many windows there may be: huge ordinals, as in a damaged file, add none. */
 static size_t find_most_windows(const struct search *s)
 {
@@ -572,7 +566,8 @@ static int search_period(struct search *s)
 		if (r < 0 || s->windows == most || s->best.log_p < BEYOND_DOUBT ||
 		    s->value_count >= s->events.position_count)
 			return r;
-		start_anew(s);
+		forget(s);
+		memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
 	}
 }
 

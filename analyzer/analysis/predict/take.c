@@ -59,13 +59,6 @@ static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor, 
 	return w->free_ns && w->given_ns && w->turn ? 0 : -ENOMEM;
 }
 
-static void walk_end(struct walk *w)
-{
-	free(w->free_ns);
-	free(w->given_ns);
-	free(w->turn);
-}
-
 static void start_epoch(struct walk *w, struct trace *t, struct trace_epoch *e, double wait_ns)
 {
 	double rest_ns = wait_ns - (double)t->load_ns[e->begin] - (double)t->handover_ns[e->begin];
@@ -215,7 +208,9 @@ static int find_lags(struct trace *t, const struct batch_series *s, const struct
 	find_latency(t, input);
 out:
 	free(is_first);
-	walk_end(&w);
+	free(w.free_ns);
+	free(w.given_ns);
+	free(w.turn);
 	return r;
 }
 
@@ -226,12 +221,6 @@ static bool is_sampled(size_t part, size_t count)
 	if (parts <= SAMPLE_PARTS)
 		return true;
 	return part * SAMPLE_PARTS / parts != (part + 1) * SAMPLE_PARTS / parts;
-}
-
-/* Returns the times of the loads. Without workers, a wait is as long as its load. */
-static const float *find_loads(const struct batch_series *s)
-{
-	return !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;
 }
 
 struct steps {
@@ -561,7 +550,8 @@ static int fill(struct trace *t, const struct batch_series *s, const struct step
 int take_trace(const struct batch_series *s, const struct finding *f, struct trace *ret)
 {
 	const struct steps steps = find_steps(s, f);
-	const float *loads = find_loads(s);
+	/* Without workers, a wait is as long as its load. */
+	const float *loads = !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;
 	double load_mean_ns, whole_ns;
 	size_t known_count;
 	int r;
