@@ -93,12 +93,6 @@ static void run_id(struct db *db, char *ret, size_t size)
 	run_info_done(&run);
 }
 
-static void restore(const struct home *home)
-{
-	if (home->is_local && *home->delivered && !has_bytes(home->local))
-		copy_database(home->delivered, home->local);
-}
-
 int home_open(struct home *home, struct db **ret_db)
 {
 	struct stat status;
@@ -108,7 +102,8 @@ int home_open(struct home *home, struct db **ret_db)
 	if (!home->was_open && !home->is_local)
 		home->is_local = has_bytes(home->local) ||
 				  (home_is_remote(home->target) && !has_bytes(home->target));
-	restore(home);
+	if (home->is_local && *home->delivered && !has_bytes(home->local))
+		copy_database(home->delivered, home->local);
 	/* If the user removed the target, it is not made again. */
 	if (!home->is_local && lstat(home->target, &status) < 0)
 		return -errno;

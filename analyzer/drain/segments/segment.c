@@ -214,13 +214,6 @@ static int read_events(struct segment *segment, size_t index, size_t count,
 	return r;
 }
 
-/* Skips to the head of a damaged ring: it claims more records than a ring can hold. */
-static void resynchronise(struct ring *ring)
-{
-	ring->lost_count++;
-	ring->read = ring->release = ring->head;
-}
-
 static int read_head(const struct segment *segment, size_t index, uint64_t *ret_head)
 {
 	return read_at(segment->fd, ret_head, sizeof(*ret_head),
@@ -248,11 +241,13 @@ static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count
 			    slot_offset(index) + (off_t)offsetof(struct dlprof_slot, far_from));
 	if (r < 0)
 		return r;
+	/* A damaged ring, which claims more records than it can hold, is skipped to its head. */
 	if (ring->head - ring->read > DLPROF_RING_CAPACITY ||
-	    near_count(ring) > DLPROF_NEAR_CAPACITY)
-		resynchronise(ring);
-	else
-		*ret_count = (size_t)(ring->head - ring->read);
+	    near_count(ring) > DLPROF_NEAR_CAPACITY) {
+		ring->lost_count++;
+		ring->read = ring->release = ring->head;
+	}
+	*ret_count = (size_t)(ring->head - ring->read);
 	return 0;
 }
 
@@ -273,13 +268,6 @@ static off_t owner_offset(size_t index)
 	return (off_t)(offsetof(struct dlprof_header, tids) + index * sizeof(uint32_t));
 }
 
-/* Reads the owner of a slot that was taken after read_owners(), and has records already. */
-static int read_late_owner(struct segment *segment, size_t index)
-{
-	return read_at(segment->fd, &segment->rings[index].tid, sizeof(uint32_t),
-		       owner_offset(index));
-}
-
 int segment_read(struct segment *segment,
 		 int (*take)(void *context, struct segment *segment, struct ring *ring,
 			     uint64_t position, struct dlprof_event *event),
@@ -294,8 +282,9 @@ int segment_read(struct segment *segment,
 
 		if (!segment->looked || segment->dead || ring->tid || ring->used)
 			r = look_at_ring(segment, i, &count);
+		/* The slot was taken after read_owners(), and has records already. */
 		if (r == 0 && count && !ring->tid)
-			r = read_late_owner(segment, i);
+			r = read_at(segment->fd, &ring->tid, sizeof(ring->tid), owner_offset(i));
 		if (r == 0 && count)
 			r = read_events(segment, i, count, events);
 		for (size_t k = 0; r == 0 && k < count; k++, ring->read++)
