@@ -90,7 +90,7 @@ static int check_read(struct db *db, const char *sql, const struct stat *file, s
 	if (r == 0)
 		r = guard_check_read(db);
 	if (r == 0 && version < DB_SCHEMA_VERSION)
-		r = schema_lend(db);
+		r = schema_complete(db, true);
 	if (r < 0) {
 		db_close(db);
 		return r;

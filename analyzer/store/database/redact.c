@@ -55,12 +55,6 @@ static int by_name(const void *a, const void *b)
 	return strcmp(left->text, right->text);
 }
 
-static void remember_host(struct name *name)
-{
-	if (ARRAY_GROW(hosts, host_count))
-		hosts[host_count++] = name;
-}
-
 /* Returns a name's word. A new name gets `word` or, if that is NULL, its kind and a number. */
 static const char *word_for(enum redact_kind kind, const char *text, const char *word)
 {
@@ -83,8 +77,8 @@ static const char *word_for(enum redact_kind kind, const char *text, const char 
 		free(name);
 		return NO_MEMORY;
 	}
-	if (kind == REDACT_HOST)
-		remember_host(name);
+	if (kind == REDACT_HOST && ARRAY_GROW(hosts, host_count))
+		hosts[host_count++] = name;
 	return name->word;
 }
 

@@ -181,7 +181,7 @@ static int complete(struct db *db, const struct added *added, bool is_lent)
 	return r;
 }
 
-static int complete_all(struct db *db, bool is_lent)
+int schema_complete(struct db *db, bool is_lent)
 {
 	int r = 0;
 
@@ -213,7 +213,7 @@ int schema_upgrade(struct db *db, int64_t version)
 		r = db_run(db, "DROP VIEW IF EXISTS gap; DROP VIEW IF EXISTS gpu_kernel;"
 			       "DROP TABLE IF EXISTS t_gap; DROP TABLE IF EXISTS t_gpu_kernel;");
 	if (r == 0)
-		r = complete_all(db, false);
+		r = schema_complete(db, false);
 	if (r == 0)
 		r = each_view(replace_view, db);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);
@@ -224,11 +224,6 @@ int schema_upgrade(struct db *db, int64_t version)
 		return r;
 	}
 	return db_commit(db);
-}
-
-int schema_lend(struct db *db)
-{
-	return complete_all(db, true);
 }
 
 int schema_view(struct db *db, const char *name)

@@ -11,8 +11,8 @@ int schema_create(struct db *db);
 /* Upgrades a database of an older `version` to DB_SCHEMA_VERSION. */
 int schema_upgrade(struct db *db, int64_t version);
 
-/* Adds empty tables that an older database lacks, for this connection only. */
-int schema_lend(struct db *db);
+/* Adds what an older database lacks: to the file or, if `is_lent`, for this connection only. */
+int schema_complete(struct db *db, bool is_lent);
 
 /* Makes a view of schema.sql for this connection. Views that are in the file never run. */
 int schema_view(struct db *db, const char *name);
