@@ -43,13 +43,6 @@ const char *gate_time_words(const struct gate_run *run, char *text)
 	return units_date(text, run->info.start_unix_ns, "%Y-%m-%d %H:%M UTC");
 }
 
-static void found_increase(const struct gate_result *result, char *text)
-{
-	snprintf(text, GATE_WORDS, "%s against %s of %zu baselines (SD %s); more than %s fails",
-		 POINTS(result->found), PERCENT(result->before), result->baseline_count,
-		 POINTS(result->spread) + 1, POINTS(result->edge));
-}
-
 /* Returns true if the value is above its limit but passed, since chance may explain the excess. */
 static bool is_above_by_chance(const struct gate_item *item)
 {
@@ -63,7 +56,10 @@ const char *gate_found_words(const struct gate_item *item, char *text)
 	if (isnan(result->found))
 		snprintf(text, GATE_WORDS, "not known");
 	else if (item->limit.metric == GATE_STALL_INCREASE)
-		found_increase(result, text);
+		snprintf(text, GATE_WORDS,
+			 "%s against %s of %zu baselines (SD %s); more than %s fails",
+			 POINTS(result->found), PERCENT(result->before), result->baseline_count,
+			 POINTS(result->spread) + 1, POINTS(result->edge));
 	else if (item->limit.metric == GATE_STALL_RATIO && !isnan(result->edge))
 		snprintf(text, GATE_WORDS, "%s,%s with 99 %% confidence%s at least %s",
 			 PERCENT(result->found), is_above_by_chance(item) ? " but" : "",

@@ -225,13 +225,6 @@ static void add_start(const struct report *report, char *text, size_t size)
 			    UNITS_TIME(first_ns), UNITS_TIME(report->finding.load_mean_ns));
 }
 
-static void add_faults(const struct load_facts *facts, char *text, size_t size)
-{
-	page_append(text, size, " A load waits in page faults of %s in %s of its time.",
-		    *facts->mapped ? facts->mapped : "mapped files",
-		    UNITS_SHARE(facts->wait_ns[LOAD_WAIT_FAULT] / facts->load_ns));
-}
-
 static void add_outside(const struct report *report, char *text, size_t size)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
@@ -251,7 +244,9 @@ static void add_outside(const struct report *report, char *text, size_t size)
 	if (!facts || !(facts->load_ns > 0))
 		return;
 	if (r->fault_share >= GROUNDS_OUTSIDE) {
-		add_faults(facts, text, size);
+		page_append(text, size, " A load waits in page faults of %s in %s of its time.",
+			    *facts->mapped ? facts->mapped : "mapped files",
+			    UNITS_SHARE(facts->wait_ns[LOAD_WAIT_FAULT] / facts->load_ns));
 		return;
 	}
 	if (peer && *peer->name && peer->ns >= GROUNDS_OUTSIDE * facts->load_ns) {
@@ -312,15 +307,6 @@ static void add_samples(const struct report *report, char *text, size_t size)
 	page_append(text, size, ".");
 }
 
-static void add_fetches(const struct grounds *r, char *text, size_t size)
-{
-	page_append(text, size,
-		    " Each batch asks its worker for %.3g descriptor%s and waits %s for each, of "
-		    "which the training's CPU is %s.",
-		    r->fetch.count, r->fetch.count == 1 ? "" : "s", UNITS_TIME(r->fetch.each_ns),
-		    UNITS_SHARE(r->fetch.cpu_share));
-}
-
 static void add_holder(const struct report *report, char *text, size_t size)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
@@ -379,7 +365,11 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		add_uneven(report, text, size);
 		break;
 	case CAUSE_WORKER_INTERPRETER:
-		add_fetches(r, text, size);
+		page_append(text, size,
+			    " Each batch asks its worker for %.3g descriptor%s and waits %s for "
+			    "each, of which the training's CPU is %s.",
+			    r->fetch.count, r->fetch.count == 1 ? "" : "s",
+			    UNITS_TIME(r->fetch.each_ns), UNITS_SHARE(r->fetch.cpu_share));
 		add_gathered(report, text, size);
 		break;
 	case CAUSE_INTERPRETER_HELD:

@@ -125,15 +125,6 @@ static void add_cache(const struct report *report, char *text, size_t size)
 			    UNITS_COUNT((int64_t)fmin(cache->elements, 9e18)));
 }
 
-static void add_filling(const struct report *report, char *text, size_t size)
-{
-	const struct stage_finding *f = &report->diagnosis.stages;
-
-	page_append(text, size,
-		    " A batch is waited for %s in the first epoch, %s in later ones.",
-		    UNITS_TIME(f->first_ns), UNITS_TIME(f->later_ns));
-}
-
 void stages_add_evidence(const struct report *report, char *text, size_t size)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
@@ -147,7 +138,9 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 		return;
 	}
 	if (f->limit == STAGE_LIMIT_FILLING) {
-		add_filling(report, text, size);
+		page_append(text, size,
+			    " A batch is waited for %s in the first epoch, %s in later ones.",
+			    UNITS_TIME(f->first_ns), UNITS_TIME(f->later_ns));
 		return;
 	}
 	if (report->stages.is_later)
