@@ -69,11 +69,6 @@ static int64_t whole(double value)
 	return fabs(value) < 9e18 ? llrint(value) : UNKNOWN;
 }
 
-static int64_t known(int64_t value)
-{
-	return value < 0 ? UNKNOWN : value;
-}
-
 static int put_job(struct lake *lake, const struct part *part, const struct ranks *ranks,
 		   const struct lake_rank *key)
 {
@@ -100,7 +95,7 @@ static int put_job(struct lake *lake, const struct part *part, const struct rank
 		.started_unix_s =
 			part->start_unix_ns < 0 ? NAN : seconds((double)part->start_unix_ns),
 		.time_s = seconds(job->time_ns),
-		.world_size = known(part->world_size),
+		.world_size = part->world_size < 0 ? UNKNOWN : part->world_size,
 		.ranks_seen = (int64_t)ranks->count,
 		.verdict = stall_verdict_ids[job->verdict],
 		.stall_ratio = job->stall_ratio,

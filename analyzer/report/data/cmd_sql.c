@@ -154,14 +154,6 @@ static int add_json_row(const struct export_cell *cells, size_t count, void *con
 	return 0;
 }
 
-static void free_table(struct table *table)
-{
-	while (table->count)
-		free(table->cells[--table->count]);
-	free(table->cells);
-	free(table->is_text);
-}
-
 static int answer(const struct options *options, const char *sql, struct output *output)
 {
 	const char *path = options->runs[1];
@@ -190,7 +182,10 @@ static int answer(const struct options *options, const char *sql, struct output 
 	} else if (r == 0 && !options->csv) {
 		put_table(&table);
 	}
-	free_table(&table);
+	while (table.count)
+		free(table.cells[--table.count]);
+	free(table.cells);
+	free(table.is_text);
 	if (r == 0 || ferror(output->file))
 		return CMD_DONE;
 	return cmd_fail("cannot read '%s': %s", path, lake_error(r));

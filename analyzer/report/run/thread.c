@@ -74,13 +74,6 @@ static int read_one(struct db *db, const struct thread_query *query, size_t whic
 	return r;
 }
 
-static void done(struct thread *thread)
-{
-	for (size_t i = 0; i < thread->count; i++)
-		series_done(&thread->list[i].series);
-	free(thread->list);
-}
-
 static int read_all(struct db *db, const struct thread_query *query, size_t judged,
 		    struct thread *ret)
 {
@@ -258,7 +251,9 @@ int thread_judge(struct db *db, const struct thread_query *query, size_t *judged
 		*judged = thread.list[0].loader;
 		series_init(&thread.list[0].series);
 	}
-	done(&thread);
+	for (size_t i = 0; i < thread.count; i++)
+		series_done(&thread.list[i].series);
+	free(thread.list);
 	return r;
 }
 
