@@ -388,6 +388,25 @@ Test(gpu_join, what_comes_late_is_in_its_step_all_the_same)
 	cr_expect_eq(gap_count, 0);
 }
 
+/* A damaged ring may have times that cannot be. The longest that is believed is 73 years. */
+Test(gpu_join, times_that_cannot_be_are_left_out)
+{
+	const int64_t most = INT64_MAX / 4;
+
+	add_step(0, 1000, 2000);
+	send_kernel(1100, 1200);
+	send_kernel(-100, 1500);
+	send_kernel(1300, 1300 + most + 1);
+	send_kernel(most + 1, most + 2);
+	tell(DLPROF_GPU_COMPLETE, 2000, 4, 0);
+	gpu_join_round(gpu, false);
+	cr_expect_eq(values[0].gpu_busy_ns, 100);
+	written[0] = false;
+	send_kernel(1900, 1900 + most);
+	gpu_join_round(gpu, true);
+	cr_expect_eq(values[0].gpu_busy_ns, 200);
+}
+
 /* Makes 30 steps of a second, and an operation that is in an old one of them and comes last. */
 static void send_too_late(int device)
 {
