@@ -34,6 +34,21 @@ def compare(*arguments, status=0):
     return json.loads(result.out)
 
 
+def check_text(found, text):
+    """The text has the numbers of the JSON: points of the stall, and differences of times in s per 1,000."""
+    flat, stall = " ".join(text.split()), found["rows"]["stall"]
+    shown = re.search(r"Stall [\d.]+ % -> [\d.]+ % of the time(?:: (\S+) points| ~ noise) \((\S+) to (\S+?)(?: points)?\)", flat)
+    expected = [stall["change"] if stall["differs"] else None] + stall["ci95"]
+    t.check(shown and (shown.group(1) is None) == (expected[0] is None) and
+            all(n is None or abs(float(s) - 100 * n) < .051 for s, n in zip(shown.groups(), expected)), expected, flat)
+    for name, label in (("step", "a batch"), ("wait", "  waiting"), ("compute", "  step")):
+        row = found["rows"][name]
+        shown = re.search(r"^    {} +[\d.]+ +[\d.]+ +(\S+) +(\S+) to (\S+)$".format(label), text, re.M)
+        expected = [row["change"] if row["differs"] else None] + row["ci95"]
+        t.check(shown and all(s == "~" if n is None else abs(float(s) / 1000 - n) < 1e-6 + .001 * abs(n)
+                              for s, n in zip(shown.groups(), expected)), label, expected, text)
+
+
 def check_faster(folder):
     before, after = make(folder, "before"), make(folder, "after", workers=4, seed=2)
     found = compare(before, after)
@@ -61,6 +76,7 @@ def check_faster(folder):
     for words in ("FASTER   1.9", "batches/s", "HIGHLY INPUT-BOUND -> NOT INPUT-BOUND",
                   "loader_capacity -> none", "workers: 2 -> 4", "s per 1,000", "95 % interval"):
         t.check(words in text, "missing:", words, text)
+    check_text(found, text)
     rates = re.search(r": ([\d.]+) -> ([\d.]+) batches/s", re.sub(r"\s+", " ", text))
     for rate, side in zip(rates.groups(), "ab"):
         t.check(abs(float(rate) * rows["step"][side] - 1) < .001, rate, rows["step"], side)
@@ -108,6 +124,7 @@ def check_noise(folder):
         t.equal((found["comparable"], found["result"], found["changes"]), (True, "no_difference", []))
         t.equal([name for name, row in found["rows"].items() if row["differs"]], [], other)
         text = show(one, other).out
+        check_text(found, text)
         t.check("NO DIFFERENCE" in text and "~ noise" in text and "HIGHLY INPUT-BOUND, both" in text,
                 text)
 

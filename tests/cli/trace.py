@@ -112,6 +112,22 @@ def check_nested(folder):
     t.check(len(lanes) == 3 and lanes[0] == lanes[2] != lanes[1], "levels", lanes)
 
 
+def check_deep(folder):
+    """Of slices that lie within each other 16 are shown, each in its own lane, and the others are counted."""
+    run = rundb.build(os.path.join(folder, "deep.db"),
+                      [rundb.loader(rundb.simulate(60, 3, 40, 10), workers=3)])
+    with sqlite3.connect(run) as database:
+        for level in range(18):
+            database.execute("INSERT INTO t_slow (ts_ns, pid, tid, class, what, ns) "
+                             "VALUES (?, 100, 7, 'read', 'file', ?)",
+                             (rundb.START_NS + level * MS, (100 - 2 * level) * MS))
+    done = t.report("trace", run)
+    shown = slices(json.loads(done.out)["traceEvents"], "read")
+    t.equal([(e["ts"], e["dur"]) for e in shown], [(1000 * i, 1000 * (100 - 2 * i)) for i in range(16)], "levels")
+    t.equal(len({e["tid"] for e in shown}), 16, "lanes")
+    t.check(re.search(r"\b2 ", done.err), "how many are left out", done.err)
+
+
 def check_parts(folder):
     """The parts of a wait lie within the wait; freeing memory lies behind it."""
     batches = rundb.simulate(12, 2, 40, 10) + rundb.simulate(12, 0, 5, 10)
@@ -421,6 +437,7 @@ def main():
     t.need_shim()
     folder = t.scratch()
     check_nested(folder)
+    check_deep(folder)
     check_parts(folder)
     check_left_out(folder)
     check_trace(folder)
