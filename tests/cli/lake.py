@@ -471,6 +471,11 @@ def check_sql(path):
         t.equal((lines[0], len(lines)), (columns, len(rows) + 1), name)
         shown = t.report("sql", name, fleet).out.splitlines()
         t.equal((shown[0].split(), len(shown)), (columns, len(rows) + 1), name)
+    wide = [row.split() for row in t.report("sql", "worst_jobs", fleet).out.splitlines()]
+    # On a terminal that is too narrow for the table, each cell has a line, and each row an empty one.
+    narrow = t.on_terminal([t.REPORT, "sql", "worst_jobs", fleet], COLUMNS="60").splitlines()
+    t.equal([line.split() for line in narrow],
+            [line for row in wide[1:] for line in list(map(list, zip(wide[0], row))) + [[]]], "narrow")
     with open("/dev/full", "w", encoding="ascii") as full:
         done = subprocess.run([t.REPORT, "sql", "worst_jobs", fleet], stdout=full, stderr=-1,
                               env=t.environment(preload=False))

@@ -3,10 +3,10 @@
 import csv
 import io
 import json
+import math
 import os
-import pty
+import random
 import re
-import subprocess
 import sys
 import unicodedata
 
@@ -15,6 +15,7 @@ import dlprof_test as t
 import pages
 import rundb
 
+MS = rundb.MS
 UTF8 = {"LC_ALL": "C.UTF-8"}
 NASTY = "python3 t\x1b[31mrain.py \"quo\\te\" \t\r\n\x01 gr\u00fc\u00df \u202e\x9b\u2067\u200f\u061c"
 
@@ -116,35 +117,38 @@ def check_forms(folder):
     t.equal(report("-v", path, LC_ALL="C.UTF-8", LC_NUMERIC="de_DE.UTF-8").out, plain, "locale")
 
 
-def on_terminal(arguments, **changes):
-    """Returns what dlprof-report prints to a terminal."""
-    main, side = pty.openpty()
-    env = dict(t.environment(preload=False, **changes))
-    process = subprocess.Popen([t.REPORT] + arguments, env=env, stdin=subprocess.DEVNULL,
-                               stdout=side, stderr=subprocess.PIPE)
-    os.close(side)
-    out = b""
-    while True:
-        try:
-            part = os.read(main, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        out += part
-    process.communicate()
-    os.close(main)
-    return out.decode()
+def check_interval(folder):
+    """The interval of the stall has what the waits for each of the thread's other loaders spread."""
+    for spread_ms, loaders in ((9, 2), (27, 2), (27, 3)):
+        chance, now = random.Random(1), rundb.START_NS
+        batches = [[] for _ in range(loaders)]
+        for epoch in range(6):
+            for number, rows in enumerate(batches):
+                for i in range(20 if number else 60):
+                    wait = (30 + spread_ms * chance.choice((-1, 1)) if number else 40) * MS
+                    rows.append({"epoch": epoch, "task": i, "batch": i, "begin_ns": now, "wait_ns": wait,
+                                 "compute_ns": 50 * MS, "step_ns": wait + 50 * MS, "head_ready": 0,
+                                 "worker_id": i % 2, "load_ns": 100 * MS})
+                    now += wait + 50 * MS
+        path = rundb.build(os.path.join(folder, "spread.db"),
+                           [rundb.loader(rows, workers=2) for rows in batches])
+        stall = json.loads(t.report("--json", path).out)["stall"]
+        # 18 steady batches in each of 6 epochs, each of which waits so much more or less than the mean.
+        error_s = math.sqrt((loaders - 1) * 108) * spread_ms / 1e3
+        step_s = stall["time_s"] - stall["wait_s"]
+        expected = 1.96 * error_s * step_s / stall["time_s"] ** 2
+        low, high = stall["ci95"]
+        t.check(abs((high - low) / 2 / expected - 1) < 0.25, "interval", spread_ms, loaders, low, high, expected)
 
 
 def check_terminal(folder):
     path = rundb.lockstep(os.path.join(folder, "terminal.db"))
-    t.check("\x1b[" in on_terminal([path], TERM="xterm", NO_COLOR=None), "colour on a terminal")
-    t.check("\x1b[" in on_terminal([path], TERM="xterm", NO_COLOR=""), "an empty NO_COLOR is none")
+    t.check("\x1b[" in t.on_terminal([t.REPORT, path], TERM="xterm", NO_COLOR=None), "colour on a terminal")
+    t.check("\x1b[" in t.on_terminal([t.REPORT, path], TERM="xterm", NO_COLOR=""), "an empty NO_COLOR is none")
     for changes in ({"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb", "NO_COLOR": None},
                     {"TERM": None, "NO_COLOR": None}):
-        t.check("\x1b" not in on_terminal([path], **changes), "no colour with", changes)
-    t.check("\x1b" not in on_terminal(["--color=never", path], TERM="xterm"), "--color=never")
+        t.check("\x1b" not in t.on_terminal([t.REPORT, path], **changes), "no colour with", changes)
+    t.check("\x1b" not in t.on_terminal([t.REPORT, "--color=never", path], TERM="xterm"), "--color=never")
 
 
 def check_json(folder):
@@ -370,6 +374,7 @@ def main():
     check_lockstep(folder)
     check_whole(folder)
     check_forms(folder)
+    check_interval(folder)
     check_terminal(folder)
     check_json(folder)
     check_rows(folder)

@@ -6,6 +6,7 @@ import atexit
 import glob
 import json
 import os
+import pty
 import shutil
 import sqlite3
 import subprocess
@@ -248,6 +249,26 @@ def rows(database, query, *arguments):
 
 def report(*arguments, **keywords):
     return run([REPORT] + list(arguments), env=environment(preload=False), **keywords)
+
+
+def on_terminal(argv, **changes):
+    """Returns what the program prints to a terminal."""
+    main, side = pty.openpty()
+    process = subprocess.Popen(argv, env=environment(preload=False, **changes), stdin=subprocess.DEVNULL,
+                               stdout=side, stderr=subprocess.PIPE)
+    os.close(side)
+    out = b""
+    while True:
+        try:
+            part = os.read(main, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        out += part
+    process.communicate()
+    os.close(main)
+    return out.decode()
 
 
 def check_nested(name, truth, found):
