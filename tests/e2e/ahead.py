@@ -279,6 +279,10 @@ def check_home(folder):
     equal(epochs_of(database), [[12, 12]], "home-made, named, batches")
     equal(len(rows(database, "SELECT 1 FROM load")), 24, "home-made, named, loads")
     equal(rows(database, said), [], "home-made, named, what is said")
+    # What its thread asks ahead is not recorded, though its batches cannot be followed.
+    _, database = record("put later, named", folder, UNFOLLOWED["put later"],
+                         DLPROF_BATCH_FN="__main__:Ahead.__next__")
+    equal(epochs_of(database), [[12, 12]], "put later, named, batches")
     _, database = record("generated, named", folder, GENERATED,
                          DLPROF_BATCH_FN="__main__:Generating.__iter__")
     equal(epochs_of(database), [[12]], "generated, batches")
