@@ -470,3 +470,44 @@ Test(remedies, own_code_goes_before_workers_that_bring_little_more)
 			     advice_names[steps[0].id], steps[0].gain, steps[1].gain);
 	}
 }
+
+/* A line of the steps is advised where it is the cause; else it drops none of three remedies. */
+Test(remedies, a_line_of_the_steps_drops_no_remedy_of_another_cause)
+{
+	struct line_share line = {.share = 0.6, .error = 0.05, .is_own = true};
+	const struct lines lines = {.groups = {[LINE_STEPS] = {&line, 1, 300, 1e9}}};
+	const struct step_parts step = {.is_split = true};
+	struct load_times loads = TIMES;
+	struct load_facts facts = no_waits();
+
+	loads.load_ns = facts.load_ns = LOADS * 400 * MS;
+	loads.cpu_ns = 0.3 * loads.load_ns;
+	loads.decode_ns = 0.3 * loads.load_ns;
+	loads.read_ns = 0.5 * loads.load_ns;
+	for (int is_split = 0; is_split < 2; is_split++) {
+		make_none();
+		for (int i = 0; i < LOADS; i++) {
+			struct batch_row row = BATCH_ROW_UNKNOWN;
+
+			row.batch = i;
+			row.load_ns = (int64_t)(400 * MS);
+			row.wait_ns = (int64_t)(15 * MS);
+			row.handover_ns = (int64_t)(0.1 * MS);
+			row.compute_ns = (int64_t)(85 * MS);
+			row.worker = i % 4;
+			row.head_ready = 0;
+			row.load_cpu_ns = (int64_t)(120 * MS);
+			cr_assert_eq(series_append(&series, &row), 0);
+		}
+		judge(&(struct cause_input){.loads = &loads,
+					    .facts = &facts,
+					    .lines = &lines,
+					    .step = is_split ? &step : NULL});
+		cr_expect_eq(diagnosis.cause == CAUSE_STEP_LINE, !is_split, "%s",
+			     cause_names[diagnosis.cause]);
+		cr_expect_eq(diagnosis.advice.steps[0].id == ADVICE_CHEAPER_STEP, !is_split);
+		cr_expect_eq(is_advised(ADVICE_CHEAPER_STEP), !is_split);
+		cr_expect(is_advised(ADVICE_MORE_LOADER_CAPACITY));
+		cr_expect(!is_split || diagnosis.advice.count == ADVICE_MOST);
+	}
+}
