@@ -303,6 +303,7 @@ static int64_t spin(int64_t until_ns)
 Test(cpus, children_count_when_they_were_waited_for)
 {
 	struct process_stat stat;
+	siginfo_t info;
 	pid_t child = fork();
 
 	if (!child) {
@@ -311,6 +312,10 @@ Test(cpus, children_count_when_they_were_waited_for)
 	}
 	cr_assert(process_stat_read(child, &stat));
 	cr_assert_eq(stat.parent, getpid());
+	cr_expect(stat.has_memory);
+	cr_assert_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	cr_assert(process_stat_read(child, &stat));
+	cr_expect(stat.is_over && !stat.has_memory);
 	cr_assert_eq(waitpid(child, NULL, 0), child);
 	cr_assert(process_stat_read(getpid(), &stat));
 	cr_assert_geq(stat.children_ns, 40000000);

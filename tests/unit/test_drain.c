@@ -117,6 +117,24 @@ Test(drain, head_of_line_is_the_wait_behind_a_finished_batch)
 	cr_expect_eq(fake_run_ask(&run, "SELECT hol_ns FROM batch WHERE batch = 1"), 0);
 }
 
+/* Of a loader whose order is not known, no wait behind a finished batch is known, not even none. */
+Test(drain, no_head_of_line_where_the_order_is_not_known)
+{
+	struct dlprof_event epoch = fake_epoch(1, 0, 2, 0, 0);
+
+	epoch.epoch.flags = DLPROF_EPOCH_OPAQUE;
+	fake_run_push(consumer, &epoch);
+	PUSH(worker, fake_load(1, 0, 1, 0, 80));
+	PUSH(worker, fake_load(0, 0, 0, 0, 200));
+	PUSH(consumer, fake_batch(0, 0, 50, 155));
+	PUSH(consumer, fake_batch(0, 1, 210, 1));
+	PUSH(consumer, fake_stop(0, 230));
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT head_ready FROM batch WHERE batch = 0"), 0);
+	cr_expect_eq(fake_run_ask(&run, "SELECT hol_ns FROM batch WHERE batch = 0"), -1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT hol_ns FROM batch WHERE batch = 1"), -1);
+}
+
 /* Pushes all records of a loader without workers; `stream` is that of the process's life. */
 static void push_life(struct dlprof_segment *segment, uint64_t stream, uint64_t at)
 {
