@@ -50,6 +50,19 @@ def lines(count, text="{},1,100"):
     return HEAD + "".join(text.format(i) + "\n" for i in range(count))
 
 
+def check_meta():
+    """All that an imported run has in its table of facts. Its time is that of its batches, 2 x 515 ms."""
+    table = Table("rank,epoch,batch,wait_ms,compute_ms\n" +
+                  "".join("3,{},{},{},100\n".format(i // 5, i % 5, i % 5 + 1) for i in range(10)))
+    done = table.convert("--meta", "workers=4", "--meta", "cores=6", "--meta", "epochs=2", "--meta", "sync=true")
+    t.equal((done.status, done.out), (0, ""), done.err)
+    found = {row["key"]: row["value"] for row in t.rows(table.run, "SELECT * FROM t_meta")}
+    version = t.report("--version").out.split()[1]
+    schema = str(t.rows(table.run, "PRAGMA user_version")[0]["user_version"])
+    t.equal(found, {"dlprof_version": version, "schema": schema, "clock": "host", "frameworks": "imported", "rank": "3",
+                    "start_ns": "0", "end_ns": "1030000000", "cpus": "6", "epochs": "2", "sync": "1"}, "facts")
+
+
 def check_refusals():
     refused("", "line 0, column 1: the file is empty")
     refused("1,2\n3,4\n", "line 1, column 1: the first line must name the columns")
@@ -299,6 +312,7 @@ def check_explain():
 
 
 def main():
+    check_meta()
     check_refusals()
     check_units_and_columns()
     check_epochs()

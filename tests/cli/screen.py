@@ -327,7 +327,16 @@ def check_slow_worker(folder):
     t.check("if the slow ones are not among them" in text, "how many workers", text)
     t.check("Find out why some workers are slower" in text and "in_order=False: about" in text,
             "what to do", text)
+    t.check("Worker 2 takes 5 times as long as the others;" in text and "is for its batches." in text, "one", text)
     forms.check_forms(path)
+    path = rundb.build(os.path.join(folder, "two.db"), [rundb.loader(
+        rundb.simulate(400, 8, 20, 4, slow={2: 5, 5: 5}), workers=8)])
+    text = forms.flat(forms.run(path, "-v"))
+    t.check("Workers 2 and 5 take 5 times as long as the others;" in text and
+            "is for their batches." in text, "two", text)
+    # A terminal that is too narrow for the 22 lines gets the report all the same.
+    narrow = t.run([t.REPORT, path], env=t.environment(preload=False, COLUMNS="40", LC_ALL="C.UTF-8")).out
+    t.check(len(narrow.splitlines()) > 22 and "Workers 2 and 5 take" in forms.flat(narrow), "narrow", narrow)
 
 
 def check_loader(folder):
