@@ -129,7 +129,7 @@ def check_helper():
 
 def check_shared():
     """The report names another program that used the run's GPU meanwhile, and then explains no idle time of it."""
-    for users, words, change in (("0:$$:-1:50 0:1:-1:35 0:2:-1:7", "(pid 1), up to 35 % of GPU 0", {}),
+    for users, words, change in (("0:$$:-1:50 0:1:-1:35 0:2:-1:34", "(pid 1), up to 35 % of GPU 0", {}),
                                  ("1:$$:-1:50 0:1:-1:35", None, {}),  # another GPU
                                  ("0:$$:-1 0:1:-1:35", None, {}),  # NVML gives no share of the run itself
                                  ("0:1:-1:35", None, {}),  # NVML lists the run on no GPU, or by another PID
