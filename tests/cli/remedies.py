@@ -204,6 +204,18 @@ def check_around(folder):
             t.check(step["at_most"] and 1.3 < step["gain"] < 1.5, "1 / (1 - 0.6 x the steps' share of the time)", step)
 
 
+def check_bursts(folder):
+    """A training that takes 16 batches one after the other, of which 2 or 16 are kept ready."""
+    path = os.path.join(folder, "bursts.db")
+    for prefetch in (2, 16):
+        batches = rundb.simulate(320, 1, 6, lambda i: 160 if i % 16 == 15 else 0.2, prefetch=prefetch)
+        rundb.build(path, [rundb.loader(batches, workers=1, batch_size=8, prefetch_factor=prefetch)])
+        check("bursts", path, "prefetch_or_in_order_false" if prefetch == 2 else "", "prefetch_factor=16" if prefetch == 2 else "")
+        text = forms.flat(forms.run(path))
+        t.equal("It takes 16 at once; 2 are kept ready." in text, prefetch == 2, prefetch, text)
+        t.check("put the 16 batches of a step together" not in text, "each is a step of its own", text)
+
+
 def check_manager(folder):
     manager = "/tmp/pymp-rfr0sqls/listener-l69knm_t"
     for name, peer, wanted, unwanted in (("manager", manager, "share_without_manager", "fewer_requests"),
@@ -506,7 +518,7 @@ def check_compiling(folder):
 
 
 def main():
-    for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_starts, check_around, check_manager, check_slow,
+    for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_starts, check_around, check_bursts, check_manager, check_slow,
                  check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
                  check_trainer, check_other_end, check_connecting, check_fixed, check_growth, check_asleep, check_asked,
                  check_beside, check_reopened, check_compiling):

@@ -207,7 +207,8 @@ def check_delivery(folder):
              "has its parts, and lines of code in the waits"),
             (rundb.simulate(400, 4, 20, 50, delivery_ms=4), {}, "Why Steps take 93 % of the time. Receiving finished batches"),
             (gathered, {}, "1. Let the workers put the 64 batches of a step together")):
-        path = rundb.build(os.path.join(folder, "delivery.db"), [rundb.loader(batches, workers=4)],
+        size = {"batch_size": None} if batches is gathered else {}
+        path = rundb.build(os.path.join(folder, "delivery.db"), [rundb.loader(batches, workers=4, **size)],
                            meta=meta)
         text = forms.flat(forms.run(path))
         t.check(words in text, "the remedy", words, text)

@@ -388,10 +388,23 @@ static void add_pauses(const struct batch_series *s, const struct finding *f,
 		insert_cause(d, first, CAUSE_STEP_LINE, line_ns - pauses_ns, time_ns);
 }
 
+/* Returns true if the training takes more batches at once than workers keep ready for it. */
+static bool is_burst(const struct batch_series *s, const struct diagnosis *d)
+{
+	return s->workers > 0 && d->burst > (int64_t)series_ahead(s) * s->workers;
+}
+
 static enum cause cause_of_pool(const struct batch_series *s, const struct finding *f,
 				const struct diagnosis *d, enum split_owner owner)
 {
-	return with_fewer(s, f, d, grounds_cause(&d->grounds, s, cause_of(owner, d)));
+	const enum cause cause =
+		with_fewer(s, f, d, grounds_cause(&d->grounds, s, cause_of(owner, d)));
+
+	if (f->rho < 1 && is_burst(s, d) &&
+	    (cause == CAUSE_UNEXPLAINED || cause == CAUSE_INTERMITTENT_LOADER ||
+	     cause == CAUSE_HEAD_OF_LINE))
+		return CAUSE_BURSTS;
+	return cause;
 }
 
 static double later_setup_ns(const struct batch_series *s)
@@ -583,8 +596,11 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 		r = boot_stall_ratio(s, f, &ret->boot);
 	if (r < 0)
 		return r;
-	if (ret->compute.batches >= GATHERED_MANY && is_gathered(f, &ret->compute))
-		ret->gathered = ret->compute.batches;
+	if (is_gathered(f, &ret->compute))
+		ret->burst = ret->compute.batches;
+	/* Batches of several samples are steps of their own, whose gradients are accumulated. */
+	if (ret->burst >= GATHERED_MANY && !(input->batch_size > 1))
+		ret->gathered = ret->burst;
 	grounds_find(s, f, input, &ret->grounds);
 	/* If workers share a limit, shards of equal size gain nothing. */
 	if (isnan(ret->grounds.shared_per_s))
@@ -603,6 +619,7 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 							   s, f, &ret->grounds),
 						   .is_uneven = ret->uneven.loading > 0,
 						   .is_threads = input->is_threads,
+						   .burst = ret->burst,
 						   .most_sampling =
 							   most_sampling(s, f, input->lines)};
 

@@ -161,7 +161,8 @@ struct diagnosis {
 	struct cause_cost causes[CAUSE_MAX];
 	size_t cause_count; /* 0: no cause costs enough to be reported */
 	struct period wait, compute, load;
-	int64_t gathered; /* number of batches that each step puts together; 0: it does not */
+	int64_t burst;    /* number of batches that the training takes at once; 0: one */
+	int64_t gathered; /* `burst`, if a step puts these batches together; 0: it does not */
 	struct timer wait_timer, compute_timer;
 	double compute_share; /* share of all time by which periodic long steps lengthen the run */
 	bool steps_only;      /* `compute` is of wait + compute, as neither is known alone */
@@ -198,6 +199,7 @@ struct slow_sample {
 
 /* What is known apart from the batches. A member is NULL if it was not recorded. */
 struct cause_input {
+	int64_t batch_size; /* of the loader; 0: unknown, or it hands out single samples */
 	const struct gpu_use *gpu;
 	const struct load_times *loads;
 	const struct slow_work *work;

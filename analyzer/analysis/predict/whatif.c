@@ -406,8 +406,11 @@ static void add_workers(const struct trace *trace, struct replay_setup now, stru
 		other;                                                                             \
 	})
 
-static void predict_all(const struct trace *trace, struct replay_setup now, struct whatif *ret)
+static void predict_all(const struct trace *trace, struct replay_setup now, int64_t burst,
+			struct whatif *ret)
 {
+	int32_t prefetch = PREFETCH_FACTOR * now.prefetch_factor;
+
 	predict(trace, BUT(load_factor, 0.5), WHATIF_LOAD_HALF, ret);
 	if (trace_has_sampling(trace))
 		predict(trace, BUT(sampling_factor, 0), WHATIF_SAMPLING, ret);
@@ -418,8 +421,10 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 		add_workers(trace, now, ret);
 	if (now.workers == 0)
 		return;
-	predict(trace, BUT(prefetch_factor, PREFETCH_FACTOR * now.prefetch_factor),
-		WHATIF_PREFETCH_X4, ret);
+	/* A queue must hold the batches that are taken at once, or some are not ready in time. */
+	if (burst > (int64_t)prefetch * now.workers && burst <= (int64_t)REPLAY_SLOTS * now.workers)
+		prefetch = (int32_t)((burst + now.workers - 1) / now.workers);
+	predict(trace, BUT(prefetch_factor, prefetch), WHATIF_PREFETCH_X4, ret);
 	predict(trace, BUT(handover_factor, 0), WHATIF_DELIVERY, ret);
 	if (trace->fetch_ns > 0)
 		predict(trace, BUT(fetch_factor, trace->filed_share), WHATIF_SHARING, ret);
@@ -573,7 +578,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	ret->ratio = finding->stall_ratio;
 	ret->least_step = finding->gain_max / finding->gain_alone;
 	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_alone;
-	predict_all(trace, ret->setups[WHATIF_BASELINE], ret);
+	predict_all(trace, ret->setups[WHATIF_BASELINE], known ? known->burst : 0, ret);
 	/* Workers that load faster than steps take batches are not short of cores. */
 	ret->core_limited &= !(finding->rho < 1);
 	r = find_ranges(trace, ret, 0, WHATIF_MAX);

@@ -101,6 +101,7 @@ struct whatif_known {
 	double shared_per_s; /* becomes shared_per_s in struct whatif */
 	bool is_uneven, is_threads;
 	double most_sampling; /* becomes unseen_sampling in struct whatif */
+	int64_t burst;        /* number of batches that the training takes at once; 0: one */
 };
 
 /* Predicts all settings. `known` may be NULL. */

@@ -131,7 +131,8 @@ static const char *whatif_words(const struct report *report, int id)
 	};
 
 	if (id == WHATIF_PREFETCH_X4)
-		return dialect_of(report->loader)->prefetch_x4;
+		return report->diagnosis.burst ? "a longer queue"
+					       : dialect_of(report->loader)->prefetch_x4;
 	return id < WHATIF_MAX ? words[id] : whatif_name(&report->diagnosis.whatif, id);
 }
 

@@ -380,6 +380,13 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 			    report_has_gpu(report) ? "They wait for it" : "It is in Python",
 			    UNITS_SHARE(r->steps_held.share), 100 * r->steps_held.error);
 		break;
+	case CAUSE_BURSTS:
+		page_append(text, size,
+			    " It takes %" PRId64 " at once; %" PRId64 " are kept ready.",
+			    report->diagnosis.burst,
+			    (int64_t)series_ahead(&report->series) * report->series.workers);
+		add_cost(report, text, size);
+		break;
 	case CAUSE_AROUND_LOADER:
 		page_append(text, size,
 			    " %s takes %s (± %.0f) of the steps: a stopwatch around it counts "

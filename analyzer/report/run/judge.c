@@ -146,6 +146,7 @@ static int find_cause(struct db *db, bool advises, struct report *report)
 		.stages = &report->stages,
 		.samples = &report->inside.samples,
 		.known = {
+			.batch_size = report->loader ? report->loader->batch_size : 0,
 			.facts = &report->facts,
 			.lines = &report->lines,
 			.gpu = &report->gpu_use,
