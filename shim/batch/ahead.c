@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/note.h"
 #include "base/sys.h"
+#include "base/table.h"
 #include "record/segment.h"
 #include "record/summary.h"
 
@@ -30,7 +31,7 @@ static struct asker {
 	uint32_t taker; /* thread that gets the asker's items; 0: unknown */
 } askers[ASKER_MAX];
 
-static struct ahead_item items[ITEM_MAX];
+TABLE(struct ahead_item, items, ITEM_MAX)
 static uint64_t item_count;
 static size_t item_top;	    /* all items from this index on are free */
 
@@ -65,8 +66,8 @@ static void begin_life(void)
 		return;
 	life = thread_life;
 	has_other = false;
-	for (size_t i = 0; i < ITEM_MAX; i++)
-		items[i].asker = 0;
+	for (size_t i = 0; i < item_top; i++)
+		items()[i].asker = 0;
 	for (size_t i = 0; i < ASKER_MAX; i++)
 		askers[i].number = askers[i].used_ns = 0;
 }
@@ -81,9 +82,9 @@ static struct asker *asker_of(uint32_t number)
 
 static void forget_asker(struct asker *asker)
 {
-	for (size_t i = 0; i < ITEM_MAX; i++)
-		if (items[i].asker == asker->number && !items[i].taker)
-			items[i].asker = 0;
+	for (size_t i = 0; i < item_top; i++)
+		if (items()[i].asker == asker->number && !items()[i].taker)
+			items()[i].asker = 0;
 	*asker = (struct asker){.number = 0};
 }
 
@@ -223,10 +224,10 @@ static struct ahead_item *oldest_of(uint32_t asker, uint32_t taker)
 	struct ahead_item *oldest = NULL;
 
 	for (size_t i = 0; i < item_top; i++)
-		if (items[i].asker && (!asker || items[i].asker == asker) &&
-		    (!taker || items[i].taker == taker) &&
-		    (!oldest || items[i].order < oldest->order))
-			oldest = &items[i];
+		if (items()[i].asker && (!asker || items()[i].asker == asker) &&
+		    (!taker || items()[i].taker == taker) &&
+		    (!oldest || items()[i].order < oldest->order))
+			oldest = &items()[i];
 	return oldest;
 }
 
@@ -275,9 +276,9 @@ static struct ahead_item *find(const void *key, const void *object)
 	struct ahead_item *found = NULL;
 
 	for (size_t i = 0; i < item_top && life == thread_life; i++)
-		if (items[i].asker && !items[i].taker && items[i].key == key &&
-		    items[i].object == object && (!found || items[i].order < found->order))
-			found = &items[i];
+		if (items()[i].asker && !items()[i].taker && items()[i].key == key &&
+		    items()[i].object == object && (!found || items()[i].order < found->order))
+			found = &items()[i];
 	return found;
 }
 
@@ -296,18 +297,18 @@ static struct ahead_item *free_item(const struct asker *asker, const void *key, 
 	struct ahead_item *item = NULL;
 	uint64_t untaken = 0;
 
-	while (item_top && !items[item_top - 1].asker)
+	while (item_top && !items()[item_top - 1].asker)
 		item_top--;
 	for (size_t i = 0; i < item_top; i++) {
-		if (!items[i].asker)
-			item = &items[i];
+		if (!items()[i].asker)
+			item = &items()[i];
 		else
-			untaken += items[i].asker == asker->number && items[i].key == key &&
-				   !items[i].taker;
+			untaken += items()[i].asker == asker->number && items()[i].key == key &&
+				   !items()[i].taker;
 	}
 	if (untaken > UNSEEN_MOST && untaken - UNSEEN_MOST > count)
 		return NULL;
-	return item || item_top == ITEM_MAX ? item : &items[item_top++];
+	return item || item_top == ITEM_MAX || !items() ? item : &items()[item_top++];
 }
 
 static void place(struct ahead_item *item, const void *key, const void *object)

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/note.h"
-#include "base/sys.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "batch/consumer.h"
 #include "batch/scope.h"
@@ -40,7 +40,7 @@ struct lane {
 	uint32_t thread_task;
 };
 
-static struct lane lanes[LANE_MAX];
+TABLE(struct lane, lanes, LANE_MAX)
 static struct lane inline_lane; /* for loads within waits of the training thread */
 
 static struct {
@@ -311,11 +311,13 @@ static bool settle_lane(struct lane *lane, const struct thread *thread)
 
 static struct lane *lane_of(const struct thread *thread)
 {
+	struct lane *lane = lanes();
+
 	if (settle_lane(&inline_lane, thread))
 		return &inline_lane;
-	for (int i = 0; i < LANE_MAX && (lanes[i].thread || lanes[i].owner); i++)
-		if (settle_lane(&lanes[i], thread))
-			return &lanes[i];
+	for (int i = 0; lane && i < LANE_MAX && (lane->thread || lane->owner); i++, lane++)
+		if (settle_lane(lane, thread))
+			return lane;
 	return NULL;
 }
 
@@ -334,21 +336,23 @@ static bool take_lane(struct lane *lane, const struct thread *thread)
 
 static struct lane *find_lane(const struct thread *thread)
 {
+	struct lane *all = lanes();
+
 	if (loop.waiting == thread)
 		return take_lane(&inline_lane, thread) ? &inline_lane : NULL;
-	for (int i = 0; i < LANE_MAX && (lanes[i].thread || lanes[i].owner); i++)
-		if (lanes[i].thread == thread && take_lane(&lanes[i], thread))
-			return &lanes[i];
-	for (int i = 0; i < LANE_MAX; i++)
-		if (take_lane(&lanes[i], thread))
-			return &lanes[i];
+	for (int i = 0; all && i < LANE_MAX && (all[i].thread || all[i].owner); i++)
+		if (all[i].thread == thread && take_lane(&all[i], thread))
+			return &all[i];
+	for (int i = 0; all && i < LANE_MAX; i++)
+		if (take_lane(&all[i], thread))
+			return &all[i];
 	return NULL;
 }
 
 /* Notes how many loads run at once. If all are in waits of the training thread, this is 0. */
 static void count_workers(const struct lane *lane)
 {
-	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes) + 1;
+	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes()) + 1;
 	int32_t known = loop.workers;
 
 	while (known < count && !atomic_compare_exchange_weak(&loop.workers, &known, count))
@@ -392,7 +396,7 @@ void dlprof_load_begin(int64_t batch)
 	thread->generation = lane->generation;
 	thread->task = batch < 0 ? 0 : (uint32_t)batch;
 	if (loop.stream == own_stream()) {
-		thread->worker = lane == &inline_lane ? -1 : (int32_t)(lane - lanes);
+		thread->worker = lane == &inline_lane ? -1 : (int32_t)(lane - lanes());
 		count_workers(lane);
 	}
 	scope_load_begin(thread, &lane->load);

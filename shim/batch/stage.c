@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/note.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "record/activate.h"
 #include "record/segment.h"
@@ -52,11 +53,12 @@ struct ledger {
 static struct stage stages[1 + STAGE_MAX];
 struct stage_queues stage_queues[1 + STAGE_MAX];
 static _Atomic uint32_t stage_total;
-static struct ledger ledgers[LEDGER_COUNT + 1]; /* the last one is for threads beyond these */
+TABLE(struct ledger, ledgers, LEDGER_COUNT)
+static struct ledger shared; /* of threads beyond these */
 static _Atomic uint32_t ledger_total;
 static uint64_t clock_cost_ticks, cpu_clock_cost_ns;
 /* Hash table from objects to stages: address << NUMBER_BITS | number. 0 ends a bucket. */
-static _Atomic uint64_t objects[BUCKET_COUNT][BUCKET_OBJECTS] __attribute__((aligned(64)));
+TABLE(_Atomic uint64_t, objects, BUCKET_COUNT * BUCKET_OBJECTS)
 
 static struct {
 	uint64_t begin_ns; /* 0: there is no window */
@@ -75,10 +77,14 @@ __thread struct stage_self stage_self __attribute__((tls_model("initial-exec")))
 
 static _Atomic uint64_t *bucket_of(const void *object)
 {
-	return objects[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 53];
+	static _Atomic uint64_t only[BUCKET_OBJECTS]; /* where there is no memory */
+	_Atomic uint64_t *all = objects();
+	const uint64_t at = ((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 53;
+
+	return likely(all) ? &all[at * BUCKET_OBJECTS] : only;
 }
 
-/* Returns an object's key in `objects`. An address that does not fit into a key has no stage. */
+/* Returns an object's key in its bucket. An address that does not fit into a key has no stage. */
 static uint64_t key_of(const void *object)
 {
 	return (uint64_t)(uintptr_t)object << NUMBER_BITS;
@@ -256,18 +262,18 @@ static bool claim(struct ledger *ledger, uint32_t tid)
 
 static struct ledger *claim_any(uint32_t tid)
 {
-	for (uint32_t i = 0; i < LEDGER_COUNT; i++) {
+	for (uint32_t i = 0; i < LEDGER_COUNT && ledgers(); i++) {
 		uint32_t total = ledger_total;
 
-		if (!claim(&ledgers[i], tid))
+		if (!claim(&ledgers()[i], tid))
 			continue;
 		while (total <= i && !atomic_compare_exchange_weak(&ledger_total, &total, i + 1))
 			continue;
-		return &ledgers[i];
+		return &ledgers()[i];
 	}
 	note_once('w', "more threads in a loader's pipeline than dlprof tracks: what some of "
 		       "them do is not observed");
-	return &ledgers[LEDGER_COUNT];
+	return &shared;
 }
 
 static RARELY void claim_ledger(void)
@@ -599,7 +605,7 @@ static bool take_sums(uint16_t number, struct dlprof_stage_sum *ret)
 
 	for (uint32_t i = 0; i < ledger_total; i++)
 		for (int which = 0; which < STAGE_SUM_MAX; which++)
-			sums[which] += ledgers[i].sums[number].values[which];
+			sums[which] += ledgers()[i].sums[number].values[which];
 	extend_cpu(sums);
 	*ret = (struct dlprof_stage_sum){
 		.elements = take_sum(stage, sums, STAGE_ELEMENTS),

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/table.h"
 #include "base/text.h"
 #include "cuda/activity.h"
 #include "cuda/buffers.h"
@@ -25,12 +26,14 @@ static uint64_t resume_ns;
 
 #define LAUNCHES 16384 /* number of newest launches that wait for records of their kernels */
 
-static struct launch {
+struct launch {
 	uint32_t id;
 	int32_t device;
 	uint64_t begin_ns;  /* 0: the launch's record was not read yet */
 	uint64_t length_ns; /* total length of its kernels that was not sent to the drain yet */
-} launches[LAUNCHES];
+};
+
+TABLE(struct launch, launches, LAUNCHES)
 
 static struct {
 	uint64_t requested_ns;
@@ -143,8 +146,11 @@ static void note_device(uint32_t device)
 /* Sends how long the kernels of a launch ran, once the launch's and a kernel's record were read. */
 static void pair(uint32_t id, uint64_t launch_ns, int32_t device, uint64_t length_ns)
 {
-	struct launch *launch = &launches[id % LAUNCHES];
+	struct launch *launch = launches();
 
+	if (!launch)
+		return;
+	launch += id % LAUNCHES;
 	if (launch->id != id)
 		*launch = (struct launch){.id = id};
 	if (launch_ns)

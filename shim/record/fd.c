@@ -5,10 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/sys.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "record/segment.h"
 
@@ -17,27 +16,16 @@
 #define PAGE_MAX 256
 
 _Atomic uint8_t fd_first_page[PAGE_FDS];
-static _Atomic uint8_t *_Atomic pages[PAGE_MAX] = {fd_first_page};
+static void *_Atomic pages[PAGE_MAX] = {fd_first_page};
 
 static RARELY _Atomic uint8_t *far_cell(int fd, bool make)
 {
 	unsigned int index = (unsigned int)fd / PAGE_FDS;
-	_Atomic uint8_t *page, *expected = NULL;
-	void *fresh;
+	_Atomic uint8_t *page;
 
 	if (fd < 0 || index >= PAGE_MAX)
 		return NULL;
-	page = atomic_load_explicit(&pages[index], memory_order_acquire);
-	if (!page && make) {
-		fresh = sys_mmap(PAGE_FDS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-		if (sys_mmap_failed(fresh))
-			return NULL;
-		page = fresh;
-		if (!atomic_compare_exchange_strong(&pages[index], &expected, page)) {
-			sys_munmap(fresh, PAGE_FDS);
-			page = expected;
-		}
-	}
+	page = make ? table_map(&pages[index], PAGE_FDS) : atomic_load(&pages[index]);
 	return page ? page + (unsigned int)fd % PAGE_FDS : NULL;
 }
 

@@ -72,8 +72,9 @@ static bool start_from(uint32_t from)
 	if (r < 0) {
 		text_add(&why, "cannot tell forked children apart: ");
 		text_add(&why, text_error(r));
+	} else if ((r = thread_begin_life()) < 0) {
+		text_add(&why, text_error(r));
 	} else {
-		thread_begin_life();
 		clock_begin();
 		r = from == STATE_ON ? run_rejoin(&why) : run_begin(&why);
 		/* With detail `all`, each operation is recorded, however short. */

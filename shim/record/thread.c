@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/thread.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/table.h"
 #include "record/activate.h"
 #include "record/segment.h"
 
@@ -13,7 +15,7 @@ uint32_t thread_life HOT_DATA = 0;
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
 /* Each slot has two structs, for odd and even lives: a call of the parent may end after a fork. */
-static struct thread threads[SEGMENT_MAX][2][DLPROF_SLOT_COUNT];
+TABLE(struct thread, threads, SEGMENT_MAX * 2 * DLPROF_SLOT_COUNT)
 static _Atomic uint32_t segments_used;
 
 const _Atomic uint32_t thread_no_version = UINT32_MAX;
@@ -61,13 +63,21 @@ static void drop_calls(struct thread *before)
 	}
 }
 
-void thread_begin_life(void)
+static struct thread *threads_of(uint32_t segment, uint32_t life)
 {
+	return threads() + (segment * 2 + life % 2) * DLPROF_SLOT_COUNT;
+}
+
+int thread_begin_life(void)
+{
+	if (!threads())
+		return -ENOMEM;
 	thread_life++;
 	for (uint32_t i = 0; i < segments_used; i++) {
-		drop_calls(threads[i][(thread_life + 1) % 2]);
-		memset(threads[i][thread_life % 2], 0, sizeof(threads[i][0]));
+		drop_calls(threads_of(i, thread_life + 1));
+		memset(threads_of(i, thread_life), 0, DLPROF_SLOT_COUNT * sizeof(struct thread));
 	}
+	return 0;
 }
 
 struct thread *thread_claim(void)
@@ -82,7 +92,7 @@ struct thread *thread_claim(void)
 	while (used <= claim.segment &&
 	       !atomic_compare_exchange_weak(&segments_used, &used, claim.segment + 1))
 		continue;
-	thread = &threads[claim.segment][thread_life % 2][claim.place];
+	thread = threads_of(claim.segment, thread_life) + claim.place;
 	thread_reset(thread, claim.slot, claim.tid);
 	thread_self = thread;
 	return thread;

@@ -288,7 +288,8 @@ static_assert(offsetof(struct thread, training.since_ns) % 64 == 0 &&
 /* number of this life: 1 when the process begins to record, and 1 more in each forked child */
 extern HIDDEN uint32_t thread_life;
 
-void thread_begin_life(void);
+/* Called before anything else here. Fails where there is no memory. */
+int thread_begin_life(void);
 
 extern HIDDEN __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 

@@ -181,13 +181,13 @@ def check_read_only_disk():
         unmount(disk)
 
 
-# Limits its address space to what it has mapped now, and 300 kB: there is no room for the rings.
+# Limits its address space, or its private memory, to what it has now and 300 kB: dlprof needs more.
 TIGHT = """
-import ctypes, os, resource
+import ctypes, os, re, resource, sys
 shim = ctypes.CDLL(None)
-with open("/proc/self/statm") as file:
-    pages = int(file.read().split()[0])
-resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + 300000,) * 2)
+with open("/proc/self/status") as file:
+    used = int(re.search(sys.argv[2] + ":\\s+(\\d+) kB", file.read())[1])
+resource.setrlimit(getattr(resource, sys.argv[1]), (used * 1024 + 300000,) * 2)
 for i in range(9):
     shim.dlprof_batch_begin()
     shim.dlprof_batch_end(ctypes.c_int64(i))
@@ -195,16 +195,21 @@ print(len(os.read(os.open("data", os.O_RDONLY), 99)))
 """
 
 
-def check_address_space():
-    folder = scratch()
-    with open(os.path.join(folder, "data"), "w") as data:
-        data.write("0123456789")
-    done = run([PYTHON, "-c", TIGHT], cwd=folder, env=environment(
-        TMPDIR=folder, DLPROF_OUT=os.path.join(folder, "run.db")))
-    equal((done.status, done.out), (0, "10\n"), "RLIMIT_AS:", done.err)
-    check(done.err.startswith("dlprof: nothing was recorded") and done.err.count("\n") == 1,
-          "RLIMIT_AS: stderr", done.err)
-    equal(os.listdir(folder), ["data"], "RLIMIT_AS: left behind")
+def check_memory():
+    for limit, used in (("RLIMIT_AS", "VmSize"), ("RLIMIT_DATA", "VmData")):
+        folder = scratch()
+        with open(os.path.join(folder, "data"), "w") as data:
+            data.write("0123456789")
+        done = run([PYTHON, "-c", TIGHT, limit, used], cwd=folder, env=environment(
+            TMPDIR=folder, DLPROF_OUT=os.path.join(folder, "run.db")))
+        equal((done.status, done.out), (0, "10\n"), limit, done.err)
+        check(done.err.startswith("dlprof: nothing was recorded") and done.err.count("\n") == 1,
+              limit, "stderr", done.err)
+        equal(os.listdir(folder), ["data"], limit, "left behind")
+    # A program that records nothing starts where the same one starts without the library.
+    for preload in (False, True):
+        done = run(["sh", "-c", "ulimit -d 1024; exec true"], env=environment(preload))
+        equal((done.status, done.err), (0, ""), "ulimit -d 1024, preload:", preload)
 
 
 def check_limits():
@@ -297,7 +302,7 @@ def main():
     check_odd_paths()
     check_full_disk()
     check_read_only_disk()
-    check_address_space()
+    check_memory()
     check_limits()
     check_without_drain()
     check_linked()

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/note.h"
+#include "base/table.h"
 #include "batch/taker.h"
 #include "python/interpreter/standin.h"
 #include "python/interpreter/stop.h"
@@ -16,7 +17,7 @@
 #define FOLLOWED_MAX 128
 
 /* The iterators that are followed, by their address. The GIL guards them. */
-static struct followed {
+struct followed {
 	const void *object;
 	PyObject *reference; /* weak reference; NULL: none */
 	struct follow_what what;
@@ -26,7 +27,9 @@ static struct followed {
 	bool gave_way;
 	bool made; /* this loader made it, even if the object names another loader */
 	struct consumer consumer;
-} followed[FOLLOWED_MAX];
+};
+
+TABLE(struct followed, followed, FOLLOWED_MAX)
 static size_t followed_count;
 
 static void drop(struct followed *one)
@@ -48,13 +51,13 @@ static bool is_gone(const struct followed *one)
 	return object && object == py.none;
 }
 
-/* Returns the entry of an object, made if there is none. NULL: all entries are in use. */
+/* Returns the entry of an object, made if there is none. NULL: none is free. */
 static struct followed *find(const struct follow_what *what, const void *key, PyObject *object)
 {
 	struct followed *oldest = NULL;
 
 	for (size_t i = 0; i < followed_count; i++) {
-		struct followed *one = &followed[i];
+		struct followed *one = &followed()[i];
 		const bool ours = one->life == thread_life && one->what.kind == what->kind &&
 				  (one->what.loader == what->loader ||
 				   (one->made && one->object == key));
@@ -68,8 +71,8 @@ static struct followed *find(const struct follow_what *what, const void *key, Py
 		if (!oldest || one->used_ns < oldest->used_ns)
 			oldest = one;
 	}
-	if ((!oldest || oldest->used_ns) && followed_count < FOLLOWED_MAX)
-		oldest = &followed[followed_count++];
+	if ((!oldest || oldest->used_ns) && followed_count < FOLLOWED_MAX && followed())
+		oldest = &followed()[followed_count++];
 	if (!oldest)
 		return NULL;
 	if (oldest->used_ns && oldest->life == thread_life && oldest->consumer.stream &&
@@ -218,7 +221,7 @@ bool follow_inside(void)
 static struct followed *find_made(const struct follow_what *what, const PyObject *object)
 {
 	for (size_t i = 0; object && i < followed_count; i++) {
-		struct followed *one = &followed[i];
+		struct followed *one = &followed()[i];
 
 		if (one->made && one->object == object && one->life == thread_life &&
 		    one->what.loader == what->loader && !is_gone(one) && consumer_record())

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/note.h"
+#include "base/table.h"
 #include "python/torch/iterator.h"
 #include "record/activate.h"
 #include "record/summary.h"
@@ -15,7 +16,7 @@
 #define ITERATOR_MAX 128
 
 /* An iterator. `key` is its object or, if that is unknown, the thread that asks for its batches. */
-static struct iterator {
+struct iterator {
 	const void *key;
 	uint32_t life;
 	bool ignored;               /* it only gives parts of another iterator's elements */
@@ -24,7 +25,9 @@ static struct iterator {
 	const void *dataset;
 	uint64_t used_ns; /* time of the last call; 0: free */
 	struct consumer consumer;
-} iterators[ITERATOR_MAX];
+};
+
+TABLE(struct iterator, iterators, ITERATOR_MAX)
 
 static _Atomic uint32_t iterators_busy;
 
@@ -54,19 +57,24 @@ static void forget(struct iterator *one)
 
 static struct iterator *look_up(const void *key)
 {
-	for (int i = 0; i < ITERATOR_MAX; i++)
-		if (is_used(&iterators[i]) && iterators[i].key == key)
-			return &iterators[i];
+	struct iterator *one = iterators();
+
+	for (int i = 0; one && i < ITERATOR_MAX; i++, one++)
+		if (is_used(one) && one->key == key)
+			return one;
 	return NULL;
 }
 
+/* Returns a new entry, in the place of the oldest one if all are in use. NULL: no memory. */
 static struct iterator *add(const void *key)
 {
-	struct iterator *oldest = &iterators[0];
+	struct iterator *all = iterators(), *oldest = all;
 
+	if (!all)
+		return NULL;
 	for (int i = 1; i < ITERATOR_MAX && is_used(oldest); i++)
-		if (!is_used(&iterators[i]) || iterators[i].used_ns < oldest->used_ns)
-			oldest = &iterators[i];
+		if (!is_used(&all[i]) || all[i].used_ns < oldest->used_ns)
+			oldest = &all[i];
 	if (is_used(oldest) && oldest->consumer.stream && !oldest->consumer.over)
 		note_once('w', "dlprof tracks 128 iterators of TensorFlow's; beyond that it may "
 			       "count too many loaders");
@@ -148,6 +156,8 @@ void tfdata_made(const void *iterator)
 	if (making) {
 		making->seen = true;
 		one = add(iterator);
+	}
+	if (making && one) {
 		one->dataset = making->dataset;
 		one->ignored = making->ignored || making->many;
 		one->fresh = true;
@@ -181,10 +191,10 @@ static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t be
 	if (dataset)
 		one->dataset = dataset;
 	/* This thread asks a new iterator, so its older iterator over the dataset has ended. */
-	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
-		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
-		    iterators[i].first == thread)
-			consumer_abandon(&iterators[i].consumer);
+	for (struct iterator *other = iterators(); dataset && other < iterators() + ITERATOR_MAX;
+	     other++)
+		if (is_used(other) && other->dataset == dataset && other->first == thread)
+			consumer_abandon(&other->consumer);
 	one->fresh = false;
 	one->first = thread;
 	facts.dataset = one->dataset;
@@ -270,6 +280,9 @@ void tfdata_fetched(int64_t bytes)
 		return;
 	thread_lock(&iterators_busy);
 	one = look_up(key);
-	tell(one ? one : add(key), thread, begin_ns, bytes > 0);
+	if (!one)
+		one = add(key);
+	if (one)
+		tell(one, thread, begin_ns, bytes > 0);
 	thread_unlock(&iterators_busy);
 }
