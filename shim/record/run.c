@@ -337,12 +337,17 @@ static void enter(void)
 {
 	TEXT(entry, sizeof(run.folder) + sizeof(run.database) + 2);
 	int fd = open_list();
+	long written;
 
 	if (fd < 0)
 		return;
 	text_add_bytes(&entry, run.folder, strlen(run.folder) + 1);
 	text_add_bytes(&entry, run.database, strlen(run.database) + 1);
-	run.is_reported = sys_write(fd, entry.buffer, entry.length) == (long)entry.length;
+	written = sys_write(fd, entry.buffer, entry.length);
+	run.is_reported = written == (long)entry.length;
+	/* If a full disk took only a part, the next entry would be read as the rest of it. */
+	if (written > 0 && !run.is_reported)
+		sys_call2(SYS_ftruncate, fd, sys_call3(SYS_lseek, fd, 0, SEEK_CUR) - written);
 	sys_close(fd);
 }
 

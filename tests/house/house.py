@@ -245,7 +245,7 @@ def check_parts():
 # The most lines that each folder of the product may have. A change that needs more raises its folder's
 # number in the same commit, and says why.
 BUDGETS = {
-    "include": 1460, "shim": 27952, "shim/python": 7460, "shim/cuda": 3761, "shim/record": 4356,
+    "include": 1460, "shim": 27957, "shim/python": 7460, "shim/cuda": 3761, "shim/record": 4356,
     "analyzer/drain": 12749, "analyzer/store": 8182, "analyzer/analysis": 18315,
     "analyzer/analysis/predict": 3449, "analyzer/analysis/gate": 1127, "analyzer/analysis/ranks": 1669,
     "analyzer/analysis/gpu": 1127, "analyzer/render": 14563, "analyzer/render/html": 3179,

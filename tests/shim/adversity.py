@@ -159,9 +159,14 @@ def check_full_disk():
         equal(sorted(os.listdir(disk)), ["filler", "run.db"], "full segment folder: left behind")
         os.remove(filler)
 
-        # $TMPDIR is full, and DLPROF_SEGMENT_DIR is not set: dlprof finds another place for the segments.
+        # $TMPDIR is full, and DLPROF_SEGMENT_DIR is not set: dlprof finds another place for the segments. The
+        # list of `dlprof run` has room for a part of an entry, which must not stay in it.
+        listed = os.path.join(disk, "list")
+        with open(listed, "w") as file:
+            file.write("x" * 4056)
         filler = fill(os.path.join(disk, "filler"))
-        train("full TMPDIR:", disk, DLPROF_OUT=out)
+        train("full TMPDIR:", disk, DLPROF_OUT=out, DLPROF_RUNS=listed)
+        equal(os.path.getsize(listed), 4056, "full TMPDIR: a list with a part of an entry")
         wait_for_drain(out)
         equal(count(out), 40, "full TMPDIR: rows")
     finally:
