@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -101,19 +102,19 @@ static void block(sigset_t *ret_before)
 	sigprocmask(SIG_BLOCK, &set, ret_before);
 }
 
-/* Becomes the command, which dies with the launcher. If that fails, writes errno to `problem`. */
-static void become(char **command, const struct before *before, pid_t parent, int problem)
+/* Becomes the command, which dies with the launcher, once that sent a byte. If not, sends errno. */
+static void become(char **command, const struct before *before, pid_t parent, int launcher)
 {
 	int error;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
+	if (getppid() != parent || read(launcher, &error, 1) != 1)
 		_exit(1);
 	signal(SIGCHLD, before->child);
 	sigprocmask(SIG_SETMASK, &before->mask, NULL);
 	execvp(command[0], command);
 	error = errno;
-	if (write(problem, &error, sizeof(error)) < 0)
+	if (write(launcher, &error, sizeof(error)) < 0)
 		_exit(126);
 	_exit(127);
 }
@@ -138,23 +139,20 @@ static bool reap(pid_t pid)
 	}
 }
 
-static void wait_for(pid_t pid, const char *command)
+static void wait_for(pid_t pid, pid_t witness)
 {
 	const struct timespec none = {0};
-	struct witness witness = {.command = command};
 	siginfo_t info;
 	sigset_t set;
 
-	witness_start(&witness);
 	sigprocmask(SIG_BLOCK, NULL, &set);
 	while (!reap(pid)) {
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
 		/* The command itself gets signals of the terminal, or to all processes. */
-		if (!witness_got(&witness, pid, info.si_signo) && info.si_code != SI_KERNEL)
+		if (!witness_got(witness, pid, info.si_signo) && info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
-	witness_end(&witness);
 	/* Drops pending signals, which were meant for the command and would end the launcher. */
 	while (sigtimedwait(&set, NULL, &none) > 0)
 		continue;
@@ -169,9 +167,9 @@ static pid_t attend(char **command)
 	const pid_t self = getpid();
 	struct before before;
 	int ends[2], error;
-	pid_t pid;
+	pid_t pid, witness;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	block(&before.mask);
 	/* If SIGCHLD stayed ignored, as it may be here, there would be no exit status. */
@@ -181,11 +179,15 @@ static pid_t attend(char **command)
 		become(command, &before, self, ends[1]);
 	error = pid < 0 ? errno : 0;
 	close(ends[1]);
+	/* The command starts when the witness has, so that both get the same signals. */
+	witness = witness_start(command[0]);
+	send(ends[0], "", 1, MSG_NOSIGNAL);
 	if (pid > 0 && read(ends[0], &error, sizeof(error)) == sizeof(error))
 		waitpid(pid, NULL, 0);
 	close(ends[0]);
 	if (!error)
-		wait_for(pid, command[0]);
+		wait_for(pid, witness);
+	witness_end(witness);
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
 	return error ? -error : pid;
 }

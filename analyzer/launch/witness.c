@@ -2,10 +2,10 @@
 #include "launch/witness.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,7 +19,14 @@
 /* A signal to one process after another may reach the witness this much later than the launcher. */
 #define LATE_MS 100
 #define LOOK_MS 5
-#define NS_PER_MS 1000000
+/* What the witness got so long ago was no signal that the launcher gets now. */
+#define STALE_S 1
+
+/* For each signal, how often the witness got it, and when it last did. Shared with the witness. */
+static struct got {
+	_Atomic uint64_t count;
+	_Atomic time_t last;
+} *got;
 
 #define NAME "witness"
 
@@ -35,70 +42,63 @@ static void take_name(const char *command)
 	strncpy(first, NAME, (size_t)(command - first));
 }
 
-void witness_start(struct witness *witness)
+pid_t witness_start(const char *command)
 {
 	const pid_t parent = getpid();
+	sigset_t set;
+	pid_t pid;
 
-	witness->pid = fork();
-	if (witness->pid)
-		return;
+	got = mmap(NULL, NSIG * sizeof(*got), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		   -1, 0);
+	pid = got == MAP_FAILED ? -1 : fork();
+	if (pid)
+		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	take_name(witness->command);
+	take_name(command);
 	/* Readers of the command's output wait until nobody has the other end open. */
 	syscall(SYS_close_range, 0, ~0U, 0);
-	while (getppid() == parent)
-		pause();
+	sigprocmask(SIG_BLOCK, NULL, &set);
+	while (getppid() == parent) {
+		int number = sigwaitinfo(&set, NULL);
+
+		if (number <= 0)
+			continue;
+		got[number].last = time(NULL);
+		got[number].count++;
+	}
 	_exit(0);
 }
 
-/* Returns the signals that the witness got, as bits; 0 if that cannot be known. */
-static uint64_t pending(pid_t witness)
+bool witness_got(pid_t witness, pid_t command, int number)
 {
-	char path[48], line[128];
-	uint64_t bits = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)witness);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "ShdPnd: %" SCNx64, &bits) == 1)
-			break;
-	fclose(file);
-	return bits;
-}
-
-bool witness_got(struct witness *witness, pid_t command, int number)
-{
-	const struct timespec pause = {.tv_nsec = LOOK_MS * NS_PER_MS}, none = {0};
-	const uint64_t bit = UINT64_C(1) << (number - 1);
+	static uint64_t known[NSIG]; /* of got[].count, what the launcher got, too */
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000}, none = {0};
 	sigset_t set;
 
-	if (witness->pid <= 0 || getpgid(command) != getpgrp())
+	if (witness <= 0 || getpgid(command) != getpgrp())
 		return false;
-	for (int ms = 0; !(witness->seen & bit) && ms <= LATE_MS; ms += LOOK_MS) {
-		if (ms)
-			nanosleep(&pause, NULL);
-		witness->seen |= pending(witness->pid);
-	}
-	if (!(witness->seen & bit))
+	/* The launcher got two signals as one, if the second came before it had taken the first. */
+	if (time(NULL) > got[number].last + STALE_S)
+		known[number] = got[number].count;
+	for (int ms = 0; known[number] == got[number].count && ms < LATE_MS; ms += LOOK_MS)
+		nanosleep(&pause, NULL);
+	if (known[number] == got[number].count)
 		return false;
-	witness->seen &= ~bit;
-	witness_end(witness);
-	witness_start(witness);
 	/* timeout(1) signals the launcher first, then all: the command has got this one, too. */
 	sigemptyset(&set);
 	sigaddset(&set, number);
-	sigtimedwait(&set, NULL, &none);
+	if (sigtimedwait(&set, NULL, &none) > 0)
+		known[number] = got[number].count;
+	else
+		known[number]++;
 	return true;
 }
 
-void witness_end(const struct witness *witness)
+void witness_end(pid_t witness)
 {
 	/* A witness that somebody killed was reaped by the launcher: its pid may be another's. */
-	if (witness->pid <= 0 || waitpid(witness->pid, NULL, WNOHANG) != 0)
+	if (witness <= 0 || waitpid(witness, NULL, WNOHANG) != 0)
 		return;
-	kill(witness->pid, SIGKILL);
-	waitpid(witness->pid, NULL, 0);
+	kill(witness, SIGKILL);
+	waitpid(witness, NULL, 0);
 }

@@ -97,6 +97,21 @@ def alone(leader):
     return [leader]
 
 
+def check_two_signals(caught):
+    """Two signals to all processes, the second up to 2 ms after the first, reach the command once each."""
+    both = caught.replace("SIGUSR1, lambda *_: seen.append(1))", "SIGUSR1, lambda *_: seen.append(1))\n"
+                          "signal.signal(signal.SIGUSR2, lambda *_: seen.append(2))")
+    scratch, process = start(t.scratch(), t.PYTHON, "-c", both.replace("len(seen)", "seen.count(1), seen.count(2)"))
+    t.equal(process.stdout.readline(), "ready\n", "started")
+    for at in range(80):
+        os.killpg(process.pid, signal.SIGUSR1)
+        time.sleep(at % 40 * 5e-5)
+        os.killpg(process.pid, signal.SIGUSR2)
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    t.equal(done(scratch, process), (9, "seen 80 80\n", ""), "two signals at nearly the same time")
+
+
 def check_signals(program):
     """A signal to dlprof, to all processes as by Slurm, or to both as by timeout(1), reaches the command once."""
     caught = """
@@ -128,6 +143,10 @@ while True: time.sleep(1)
     time.sleep(0.3)
     process.send_signal(signal.SIGTERM)
     t.equal(done(scratch, process), (9, "seen 1\n", ""), "passed on to a command in a group of its own, as timeout is")
+    check_two_signals(caught)
+    # The command may signal its group as the first thing that it does.
+    at_once = ["sh", "-c", "trap 'echo once' USR1; kill -USR1 0; sleep .15"]
+    t.equal({done(*start(t.scratch(), *at_once))[1] for _ in range(20)}, {"once\n"}, "signalled at once")
     scratch, process = start(t.scratch(), *training(program, 10000))
     t.equal(process.stdout.readline(), "to stdout\n", "started")
     time.sleep(1)
