@@ -274,6 +274,33 @@ def check_made_again(folder):
             check("made again", path, "persistent_workers", "1. Make the loader once, before the loop over epochs: ")
 
 
+def check_sampler(folder):
+    """A sampler chooses an epoch's samples in 0.4 s, by asking the dataset for them or by itself."""
+    path, setup_ns = os.path.join(folder, "sampler.db"), 400 * rundb.MS
+    words = "The sampler asks the dataset for samples. What it needs of them (lengths, labels) can be found once, in __init__."
+    for function in ("Speech.__getitem__", "Buckets.__iter__"):
+        batches = rundb.simulate(20, 2, 30, 20, epochs=8)
+        for batch in batches:
+            batch["begin_ns"] += batch["epoch"] * setup_ns
+            batch["load_begin_ns"] += batch["epoch"] * setup_ns
+        rundb.build(path, [rundb.loader(batches, workers=2, persistent=1)],
+                    lines=[("main", 1, "epoch_start", [("/home/me/train.py", function, 20), ("/home/me/train.py", "main", 50)], 400)])
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE t_epoch SET setup_ns = ?1, sample_ns = ?1, begin_ns = (SELECT MIN(begin_ns) FROM t_batch b"
+                             " WHERE b.epoch = t_epoch.epoch) - ?1", (setup_ns,))
+        check("sampler", path, "vectorise_sampler")
+        t.equal(words in forms.flat(forms.run(path)), function == "Speech.__getitem__", function)
+
+
+def check_idle(folder):
+    """One of three workers makes all batches: with data, the three load three times as fast as one, at most."""
+    path = os.path.join(folder, "idle.db")
+    rundb.build(path, [rundb.loader(rundb.simulate(200, 1, 60, 5), workers=3)])
+    step = check("idle", path, "more_shards", "split it into more shards: up to 3.0x Write at least")
+    t.check(step["at_most"] and step["gain"] == 2, step)
+    t.check("never idle" not in forms.flat(t.report("-v", path).out), "two workers did nothing")
+
+
 def check_anew(folder):
     """The program makes an iterator for each batch, so that the advice is not to keep workers."""
     path = os.path.join(folder, "anew.db")
@@ -519,7 +546,7 @@ def check_compiling(folder):
 
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_starts, check_around, check_bursts, check_manager, check_slow,
-                 check_bytes, check_made_again, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
+                 check_bytes, check_made_again, check_sampler, check_idle, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
                  check_trainer, check_other_end, check_connecting, check_fixed, check_growth, check_asleep, check_asked,
                  check_beside, check_reopened, check_compiling):
         each(t.scratch())

@@ -54,7 +54,9 @@ def check_causes(found, say):
         say("the causes are", sum(seconds), "s of", stall["wait_s"], "s of waiting")
     if len({cause["id"] for cause in causes}) != len(causes):
         say("a cause stands twice", causes)
-    restart = (stall["epoch_start"] or 0) + (stall["epoch_end"] or 0)
+    # Where a sampler chooses in iter(), that time is the sampler's, with what it takes before batches.
+    chosen = sum(cause["share"] for cause in causes if cause["id"] == "sampler") - (stall["sampling"] or 0)
+    restart = (stall["epoch_start"] or 0) + (stall["epoch_end"] or 0) - max(chosen, 0)
     for cause in causes:
         for name, share in (("delivery", stall["receiving"]), ("epoch_start", restart)):
             if cause["id"] == name and abs(cause["share"] - (share or 0)) > 1e-6:

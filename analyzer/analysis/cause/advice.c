@@ -318,6 +318,9 @@ static double most_of(const struct remedied *v, enum advice_id id)
 	/* These remedies spread work over time, but leave all of it. fmin() ignores NAN. */
 	if (id == ADVICE_SMOOTH_SHARD_OPENING || id == ADVICE_BALANCE_LOADS)
 		return fmin(f->gain_alone - 1, gain_of_cores(v));
+	/* Workers that get no data now may load as fast as the others, not faster. */
+	if (id == ADVICE_MORE_SHARDS && s->loading > 0)
+		return fmin(f->gain_alone, (double)s->workers / s->loading) - 1;
 	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_alone - 1;
 }
 

@@ -20,20 +20,6 @@ static bool is_anything_behind(const struct batch_series *series)
 	return false;
 }
 
-static enum useless why(const struct batch_series *s, const struct finding *f,
-			const struct diagnosis *d, enum whatif_id id)
-{
-	if (!f->starved)
-		return USELESS_LOADING_IS_NO_LIMIT;
-	if (id == WHATIF_WORKERS_X2 && d->whatif.core_limited)
-		return USELESS_CORES_ARE_USED;
-	if (id == WHATIF_PREFETCH_X4 && f->rho >= 1)
-		return USELESS_WORKERS_NEVER_IDLE;
-	if (id == WHATIF_IN_ORDER_FALSE && !is_anything_behind(s))
-		return USELESS_NOTHING_BEHIND;
-	return USELESS_OTHER_LIMIT;
-}
-
 /* Returns true if shorter loads would not help, as the training waits for something else. */
 static bool is_not_about_loads(const struct finding *f, const struct diagnosis *d)
 {
@@ -41,6 +27,21 @@ static bool is_not_about_loads(const struct finding *f, const struct diagnosis *
 
 	return !f->starved || cause == CAUSE_DELIVERY || cause == CAUSE_EPOCH_START ||
 	       cause == CAUSE_SAMPLER || cause == CAUSE_INTERPRETER_HELD;
+}
+
+static enum useless why(const struct batch_series *s, const struct finding *f,
+			const struct diagnosis *d, enum whatif_id id)
+{
+	if (!f->starved)
+		return USELESS_LOADING_IS_NO_LIMIT;
+	if (id == WHATIF_WORKERS_X2 && d->whatif.core_limited)
+		return USELESS_CORES_ARE_USED;
+	if (id == WHATIF_PREFETCH_X4 && f->rho >= 1 && d->cause != CAUSE_IDLE_WORKERS &&
+	    !is_not_about_loads(f, d))
+		return USELESS_WORKERS_NEVER_IDLE;
+	if (id == WHATIF_IN_ORDER_FALSE && !is_anything_behind(s))
+		return USELESS_NOTHING_BEHIND;
+	return USELESS_OTHER_LIMIT;
 }
 
 void useless_find(const struct batch_series *s, const struct finding *f, struct diagnosis *d)

@@ -36,6 +36,8 @@ void facts_outline_processes(const struct report *report, struct outline *outlin
 double facts_share(const struct load_facts *facts, double ns);
 /* Says what to compare in slow workers, if loads mostly wait for one socket or pipe. */
 void facts_slow_worker(const struct report *report, char *buffer);
+/* Says what receiving a batch is made of, as far as it is known. */
+void facts_receiving(const struct report *report, char *buffer);
 
 void advise_next(const struct report *report, struct outline *outline);
 void advise_rhythm(const struct report *report, struct outline *outline);

@@ -66,7 +66,6 @@ static int32_t prefetch_factor(const struct report *report)
 	return report->diagnosis.whatif.setups[WHATIF_PREFETCH_X4].prefetch_factor;
 }
 
-#define STATEFUL "torchdata.StatefulDataLoader"
 
 static bool is_kind(const struct report *report, const char *kind)
 {
@@ -397,22 +396,12 @@ static void leader_words(const struct report *report, char *buffer)
 	}
 }
 
-static void receiving_words(const struct report *report, char *buffer)
+/* Returns true if waits mostly are the sampler's, in the dataset's __getitem__(). */
+static bool sampler_loads(const struct report *report)
 {
-	const struct grounds *r = &report->diagnosis.grounds;
+	const struct line_share *line = lines_leading(&report->lines, LINE_WAITS);
 
-	if (r->fetch.count > 0 && r->fetch.share > 0)
-		snprintf(buffer, REMEDY_WORDS,
-			 "%s of it is asking workers for descriptors of tensors' memory (%.2g a "
-			 "batch, %s each), which torch.multiprocessing's "
-			 "set_sharing_strategy('file_system') saves; the rest is the pipe, "
-			 "unpickling and mapping.",
-			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
-	if (report->loader && strncmp(report->loader->kind, STATEFUL, strlen(STATEFUL)) == 0)
-		page_append(buffer, REMEDY_WORDS,
-			    " With each batch comes the state of its worker's dataset: keep "
-			    "buffers out of state_dict(), or send it less often "
-			    "(snapshot_every_n_steps).");
+	return line && report->samples.frames[line->frame].does & LINE_GETS_ITEM;
 }
 
 /* If workers' first loads in epochs are long, but not for files, says what to look for. */
@@ -558,9 +547,13 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			loads_words(report, buffer);
 		break;
 	case ADVICE_VECTORISE_SAMPLER:
+		if (sampler_loads(report))
+			return "The sampler asks the dataset for samples. What it needs of them "
+			       "(lengths, labels) can be found once, in __init__.";
+		/* fall through */
 	case ADVICE_INSPECT_WAITS:
 		if (!add_line(report, LINE_WAITS, buffer) && advice->id == ADVICE_INSPECT_WAITS)
-			receiving_words(report, buffer);
+			facts_receiving(report, buffer);
 		break;
 	case ADVICE_REDUCE_MAIN_THREAD_EVENT:
 		if (makes_anew(report, advice))
