@@ -58,6 +58,17 @@ def check_parts(folder):
     t.equal([len(cells) for cells in bar], [forms.COLUMNS - 4 - 3], "parts of a bar")
 
 
+def check_threads(folder):
+    """Of the other threads of the training, those with next to no CPU time are left out."""
+    path = rundb.build(os.path.join(folder, "threads.db"), [rundb.loader(rundb.simulate(400, 2, 20, 20), workers=2)],
+                       meta={"schema": "10"})
+    with sqlite3.connect(path) as database:
+        for tid, name, cpu_ms in ((42, "python", 4000), (43, "feeder", 900), (44, "idler", 10)):
+            rundb.insert(database, "t_thread", {"pid": 42, "tid": tid, "name": name, "cpu_ns": cpu_ms * MS})
+    text = forms.flat(t.report("-v", path).out)
+    t.check("Threads that had most CPU beside the one that trains: feeder 900 ms " in text and "idler" not in text, text)
+
+
 def check_causes(folder):
     """A first or second cause that is a part of the bar has that part's share."""
     path = os.path.join(folder, "causes.db")
@@ -394,6 +405,7 @@ def main():
     check_loader(folder)
     check_kinds(folder)
     check_parts(folder)
+    check_threads(folder)
     check_causes(folder)
     check_warning(folder)
     check_doubt(folder)

@@ -127,13 +127,14 @@ static void add_memory(const struct load_facts *facts, const char *who, struct o
 			     UNITS_BYTES(facts->swapped_bytes));
 }
 
-static void add_threads(const struct load_facts *facts, struct outline *o)
+static void add_threads(const struct load_facts *facts, double time_ns, struct outline *o)
 {
 	char text[256] = "";
 
 	for (size_t i = 0; i < facts->thread_count && i < MOST_SHOWN; i++)
-		page_append(text, sizeof(text), "%s%s %s", i ? ", " : "", facts->threads[i].name,
-			    UNITS_TIME(facts->threads[i].cpu_ns));
+		if (facts->threads[i].cpu_ns >= WORTH_SAYING * time_ns)
+			page_append(text, sizeof(text), "%s%s %s", *text ? ", " : "",
+				    facts->threads[i].name, UNITS_TIME(facts->threads[i].cpu_ns));
 	if (*text)
 		outline_item(o, "Threads", "that had most CPU beside the one that trains: %s",
 			     text);
@@ -150,5 +151,5 @@ void facts_outline_processes(const struct report *report, struct outline *o)
 			     facts->runnable_threads, in_main ? "the training" : "a worker",
 			     facts->cores_allowed, facts->cores_allowed == 1 ? "" : "s");
 	add_memory(facts, in_main ? "the training's" : "a worker's", o);
-	add_threads(facts, o);
+	add_threads(facts, report->finding.account.time_ns, o);
 }
