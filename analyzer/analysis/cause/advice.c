@@ -315,6 +315,9 @@ static double most_of(const struct remedied *v, enum advice_id id)
 			       f->account.share[ACCOUNT_EPOCH_END]);
 	if (id == ADVICE_INSPECT_WAITS)
 		return gain_of(f->account.share[ACCOUNT_RECEIVING]);
+	if (id == ADVICE_WORK_IN_WORKERS)
+		return gain_of(v->input->lines->around.share * f->account.step_ns /
+			       f->account.time_ns);
 	/* These remedies spread work over time, but leave all of it. fmin() ignores NAN. */
 	if (id == ADVICE_SMOOTH_SHARD_OPENING || id == ADVICE_BALANCE_LOADS)
 		return fmin(f->gain_alone - 1, gain_of_cores(v));
@@ -414,11 +417,6 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		price_held(v, ret);
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_pauses(v->diagnosis));
-	if (id == ADVICE_WORK_IN_WORKERS) {
-		ret->is_ideal = true;
-		ret->gain = gain_of(v->input->lines->around.share *
-				    v->finding->account.step_ns / v->finding->account.time_ns);
-	}
 	if (isnan(ret->gain) && is_plain(v->diagnosis, id)) {
 		ret->is_ideal = true;
 		ret->gain = most_of(v, id);

@@ -329,9 +329,10 @@ static double step_line_ns(const struct finding *f, const struct cause_input *in
 static double around_ns(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input)
 {
-	const struct line_around *around = input->lines ? &input->lines->around : NULL;
+	const struct line_part *around = input->lines ? &input->lines->around : NULL;
 
-	if (!around || !(s->workers > 0) || input->has_gpu)
+	/* An iterator that has nearly all of the steps also runs the training itself. */
+	if (!around || !(s->workers > 0) || input->has_gpu || around->share > LINE_IS_STEP)
 		return 0;
 	return (around->share - around->error) * f->account.step_ns;
 }

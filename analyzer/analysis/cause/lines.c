@@ -449,38 +449,42 @@ static void find_interpreter(const struct line_samples *samples, int64_t loader_
 	ret->python_share = ns[LINE_ROLE_PYTHON] > 0 ? ns[LINE_ROLE_PYTHON] / free_ns : NAN;
 }
 
-struct phase_share {
-	double share, error;
-};
-
 /*
- * Returns the share of a phase's stack samples that have a frame with the bit `does`. For LINE_LOAD
- * all loading threads count, for other phases the training's thread. NAN: too few samples.
+ * Returns the part of a phase's stack samples (LINE_PHASE_MAX: of all steps) that have a frame
+ * with the bit `does`. Its `frame` is the outermost such frame of the stack with most time. For
+ * LINE_LOAD all loading threads count, for other phases the training's thread.
  */
-static struct phase_share share_of_phase(const struct line_samples *samples, int64_t loader_id,
-					 enum line_phase phase, enum line_does does)
+static struct line_part part_of(const struct line_samples *samples, int64_t loader_id,
+				enum line_phase phase, enum line_does does)
 {
-	const struct line_filter filter = lines_filter(samples, loader_id, group_of[phase]);
-	struct phase_share ret = {.share = NAN};
-	double found_ns = 0, ns = 0;
+	const bool is_any = phase == LINE_PHASE_MAX;
+	const enum line_group group = is_any ? LINE_STEPS : group_of[phase];
+	const struct line_filter filter = lines_filter(samples, loader_id, group);
+	struct line_part ret = {.share = NAN};
+	double found_ns = 0, ns = 0, longest_ns = 0;
 	int64_t count = 0;
 
 	for (size_t i = 0; i < samples->stack_count; i++) {
 		const struct line_stack *stack = &samples->stacks[i];
-		const bool is_asked = phase == LINE_LOAD ? stack->role != LINE_ROLE_THREAD
-							 : stack->role == LINE_ROLE_MAIN;
+		const bool is_asked = group == LINE_LOADS ? stack->role != LINE_ROLE_THREAD
+							  : stack->role == LINE_ROLE_MAIN;
+		const double stack_ns = (double)stack->ns;
 		size_t depth = stack->depth;
-		bool found = false;
 
-		if (!is_asked || stack->phase != phase || !lines_passes(&filter, stack))
+		if (!is_asked || (!is_any && stack->phase != phase) ||
+		    !lines_passes(&filter, stack))
 			continue;
-		if (phase == LINE_LOAD && stack->role == LINE_ROLE_MAIN)
+		if (group == LINE_LOADS && stack->role == LINE_ROLE_MAIN)
 			depth = within_loader(samples, stack);
-		for (size_t k = 0; k < depth && !found; k++)
-			found = samples->frames[stack->frames[k]].does & does;
+		while (depth > 0 && !(samples->frames[stack->frames[depth - 1]].does & does))
+			depth--;
 		count += stack->count;
-		ns += (double)stack->ns;
-		found_ns += found ? (double)stack->ns : 0;
+		ns += stack_ns;
+		found_ns += depth ? stack_ns : 0;
+		if (depth && stack_ns > longest_ns) {
+			longest_ns = stack_ns;
+			ret.frame = stack->frames[depth - 1];
+		}
 	}
 	if (count >= NAMED_COUNT && ns > 0)
 		ret.share = found_ns / ns;
@@ -491,7 +495,7 @@ static struct phase_share share_of_phase(const struct line_samples *samples, int
 int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *ret)
 {
 	struct piece *pieces = calloc(samples->stack_count + 1, sizeof(*pieces));
-	struct phase_share sampling, making, single;
+	struct line_part sampling, making, single;
 	int r = pieces ? 0 : -ENOMEM;
 
 	*ret = (struct lines){0};
@@ -508,16 +512,17 @@ int lines_find(struct line_samples *samples, int64_t loader_id, struct lines *re
 		lines_done(ret);
 		return r;
 	}
-	sampling = share_of_phase(samples, loader_id, LINE_EPOCH_START, LINE_CHOOSES);
-	making = share_of_phase(samples, loader_id, LINE_LOAD, LINE_MAKES);
-	single = share_of_phase(samples, loader_id, LINE_LOAD, LINE_GETS_ITEM);
+	sampling = part_of(samples, loader_id, LINE_EPOCH_START, LINE_CHOOSES);
+	making = part_of(samples, loader_id, LINE_LOAD, LINE_MAKES);
+	single = part_of(samples, loader_id, LINE_LOAD, LINE_GETS_ITEM);
 	find_interpreter(samples, loader_id, ret);
-	ret->asking_share = share_of_phase(samples, loader_id, LINE_RECEIVING, LINE_SHARES).share;
-	ret->compiling_share = share_of_phase(samples, loader_id, LINE_BEFORE, LINE_COMPILES).share;
+	ret->around = part_of(samples, loader_id, LINE_PHASE_MAX, LINE_ITERATES);
+	ret->asking_share = part_of(samples, loader_id, LINE_RECEIVING, LINE_SHARES).share;
+	ret->compiling_share = part_of(samples, loader_id, LINE_BEFORE, LINE_COMPILES).share;
 	ret->making_share = making.share;
 	ret->making_error = making.error;
 	ret->single_share = single.share - single.error -
-			    share_of_phase(samples, loader_id, LINE_LOAD, LINE_GETS_ITEMS).share;
+			    part_of(samples, loader_id, LINE_LOAD, LINE_GETS_ITEMS).share;
 	ret->least_sampling = sampling.share - sampling.error;
 	ret->most_sampling = isnan(sampling.share) ? NAN : fmin(1, sampling.share + sampling.error);
 	return 0;

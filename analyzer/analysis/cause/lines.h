@@ -151,10 +151,10 @@ struct line_lead {
 	bool has_gaps; /* some samples are from between epochs; old databases have none of these */
 };
 
-/* An iterator's work around the loader, as a share of the steps: around_find(). 0: none seen. */
-struct line_around {
-	double share, error;
-	uint32_t frame; /* the iterator's function with most of this time */
+/* The share of stack samples that have a frame which does something (enum line_does). */
+struct line_part {
+	double share, error; /* NAN: too few samples */
+	uint32_t frame;      /* the function with most of this time */
 };
 
 struct lines {
@@ -166,7 +166,10 @@ struct lines {
 	double making_share, making_error;
 	double single_share;   /* share of loads spent making samples one by one, minus its error */
 	double compiling_share; /* share of compiling models in the time before backward passes */
-	struct line_around around;
+	/* The part of the steps in which an iterator (PyTorch Geometric's, fastai's) took a batch
+	 * from the loader and worked on it before it handed it to the training. To dlprof this is
+	 * part of the step, since the loader has returned; to the training it is waiting. */
+	struct line_part around;
 	struct line_lead groups[LINE_GROUP_MAX];
 	/* awaited_share: share of the steps in which the main thread waited for the interpreter; 0:
 	 * none, or unknown. python_share: share of the time without another holder in which the

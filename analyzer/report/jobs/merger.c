@@ -204,7 +204,10 @@ static int find_cause(const struct rank_look *look, const struct load_totals *to
 				     .finding = &look->row->finding,
 				     .totals = totals,
 				     .samples = &samples,
-				     .known = {.facts = &facts, .lines = &lines, .is_bare = true},
+				     .known = {.facts = &facts,
+					       .lines = &lines,
+					       .has_gpu = look->run->gpu != NULL,
+					       .is_bare = true},
 			     },
 			     ret);
 	tally_list_done(&samples);

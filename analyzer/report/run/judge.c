@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "analysis/cause/around.h"
 #include "analysis/statistics/clamp.h"
 #include "render/run/parts.h"
 #include "report/run/stuck.h"
@@ -125,14 +124,11 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 
 static int find_lines(struct db *db, struct report *report)
 {
-	const int64_t loader_id = report->loader ? report->filter.loader_id : 0;
 	int r = lines_read(db, &report->samples);
 
-	if (r == 0)
-		r = lines_find(&report->samples, loader_id, &report->lines);
-	if (r == 0)
-		around_find(&report->samples, loader_id, &report->lines.around);
-	return r;
+	return r < 0 ? r
+		     : lines_find(&report->samples, report->loader ? report->filter.loader_id : 0,
+				  &report->lines);
 }
 
 static int find_cause(struct db *db, bool advises, struct report *report)
