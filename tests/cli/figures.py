@@ -208,7 +208,7 @@ EXPECTED = {
                  received_per_byte=48 / (2 * 120 + 0.1 * 20), opens_per_sample=33 / 32,
                  parts=[{"name": name, "kind": kind, "share": ms / ALL_LOADS} for name, kind, ms in
                         (("JPEG, libjpeg", "decode", 10800), ("read", "storage", 7200),
-                         ("Resize", "transform", 4800), ("sleeping", "or in locks, queues", 4800),
+                         ("Resize", "transform", 4800), ("blocked", "sleep(), locks, pipes, sockets", 4800),
                          ("Pics", "dataset", 2400), ("collate", NONE, 1800), ("open", "storage", 360))],
                  samples=[{"name": "Pics[77]", "s": 0.6, "file": "/data/a.bin"},
                           {"name": "Pics[5]", "s": 0.5, "file": "/data/b.bin"}], trend=NONE),

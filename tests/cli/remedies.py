@@ -544,11 +544,21 @@ def check_compiling(folder):
         t.equal("dlprof-report of their folder compares all 2." in forms.flat(forms.run(path)), ranks == 2, ranks)
 
 
+def check_without_workers(folder):
+    """A load takes 10 ms, and receiving a finished batch 30 ms: without workers the training waits 10 ms."""
+    size = SAMPLES * 224 * 224 * 3
+    step = check("no workers", build(os.path.join(folder, "none.db"), size, load_ms=10, delivery_ms=30), "use_no_workers",
+                 "A batch takes 10.0 ms to load, and receiving it from a worker makes the training wait 29.9 ms.")
+    t.check(abs(step["gain"] - (50 / 30 - 1)) < 0.02, "no workers", "the gain", step)
+    check("longer loads", build(os.path.join(folder, "some.db"), size, load_ms=35, delivery_ms=30), None,
+          unwanted=["use_no_workers"])
+
+
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_starts, check_around, check_bursts, check_manager, check_slow,
                  check_bytes, check_made_again, check_sampler, check_idle, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
                  check_trainer, check_other_end, check_connecting, check_fixed, check_growth, check_asleep, check_asked,
-                 check_beside, check_reopened, check_compiling):
+                 check_beside, check_reopened, check_compiling, check_without_workers):
         each(t.scratch())
     t.finish()
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_delivery.c - tests causes of batches that are finished and take long to receive. */
 #include <criterion/criterion.h>
+#include <math.h>
 
 #include "analysis/cause/advice.h"
 #include "analysis/cause/cause.h"
@@ -31,7 +32,7 @@ Test(delivery, workers_that_are_too_slow_stay_so_if_they_answer_at_once)
 /* What can be done goes before what can only be looked at, even if all of that would bring more. */
 Test(delivery, sharing_by_files_goes_before_looking_at_what_is_received)
 {
-	judge_delivery(40, 20, 0.6, 20, NULL);
+	judge_delivery(40, 20, 0.6, 120, NULL);
 	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_FILE_SYSTEM_SHARING, "%s",
 		     advice_names[diagnosis.advice.steps[0].id]);
 	judge_delivery(0, 0, 0, 201, NULL);
@@ -50,4 +51,27 @@ Test(delivery, another_thread_has_the_interpreter)
 	cr_expect_str_eq(diagnosis.grounds.holder.name, "feature");
 	facts.threads[0].cpu_ns = 9 * 1e9;
 	cr_expect_eq(judge_delivery(40, 2, 0.01, 201, &input), CAUSE_WORKER_INTERPRETER);
+}
+
+/* A step takes 100 ms, and receiving a batch 30 ms more; without workers its load comes instead. */
+Test(delivery, loading_may_take_less_than_receiving)
+{
+	const struct whatif *w = &diagnosis.whatif;
+	struct model m = HEALTHY;
+
+	m.delivery = 30;
+	m.load = 10;
+	model_diagnose(&m);
+	series_done(&series);
+	cr_expect_float_eq(w->batches_per_s[WHATIF_NO_WORKERS], 1e3 / 110, 0.02);
+	cr_expect_float_eq(w->gain[WHATIF_NO_WORKERS], 130. / 110 - 1, 0.002);
+	/* In the training's own process the load may take 6 ms. */
+	cr_expect_gt(w->high_per_s[WHATIF_NO_WORKERS], exp(0.04) * 1e3 / 106);
+	cr_expect_eq(diagnosis.cause, CAUSE_DELIVERY, "%s", cause_names[diagnosis.cause]);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_USE_NO_WORKERS, "%s",
+		     advice_names[diagnosis.advice.steps[0].id]);
+	m.load = 40;
+	model_diagnose(&m);
+	series_done(&series);
+	cr_expect(isnan(w->batches_per_s[WHATIF_NO_WORKERS]), "140 ms instead of 130");
 }

@@ -55,6 +55,7 @@ static const enum advice_id OTHERS[] = {
 	ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
 	ADVICE_PERSISTENT_WORKERS,
 	ADVICE_USE_FEWER_WORKERS,
+	ADVICE_USE_NO_WORKERS,
 	ADVICE_FILE_SYSTEM_SHARING,
 	ADVICE_REDUCE_DELIVERY_COST,
 };
@@ -94,6 +95,7 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 		[ADVICE_VECTORISE_SAMPLER] = WHATIF_SAMPLING,
 		[ADVICE_FILE_SYSTEM_SHARING] = WHATIF_SHARING,
 		[ADVICE_USE_FEWER_WORKERS] = WHATIF_FEWER_WORKERS,
+		[ADVICE_USE_NO_WORKERS] = WHATIF_NO_WORKERS,
 		[ADVICE_EVEN_SHARDS] = WHATIF_EVEN_SHARDS,
 	};
 	const double *gain = whatif->gain;
@@ -141,6 +143,9 @@ static bool applies(const struct remedied *v, enum advice_id id)
 		       !(v->input->lacks & OPTION_PERSISTENT);
 	case ADVICE_PREFETCH_OR_IN_ORDER_FALSE:
 		return s->workers > 0 && !(v->input->lacks & OPTION_PREFETCH);
+	case ADVICE_USE_NO_WORKERS:
+		return s->workers > 0 && !(v->input->lacks & OPTION_PREFETCH) &&
+		       !(v->diagnosis->gathered > 0);
 	case ADVICE_FILE_SYSTEM_SHARING:
 		return s->workers > 0 && !(v->input->lacks & OPTION_SHARING);
 	case ADVICE_MOVE_OUT_OF_PROCESS:
@@ -333,7 +338,7 @@ static bool is_plain(const struct diagnosis *d, enum advice_id id)
 	if (id == ADVICE_USE_FEWER_WORKERS)
 		return d->cause == CAUSE_TOO_MANY_WORKERS && d->whatif.gap != WHATIF_GAP_NONE;
 	return id != ADVICE_MORE_LOADER_CAPACITY && id != ADVICE_PREFETCH_OR_IN_ORDER_FALSE &&
-	       id != ADVICE_FILE_SYSTEM_SHARING;
+	       id != ADVICE_USE_NO_WORKERS && id != ADVICE_FILE_SYSTEM_SHARING;
 }
 
 /* Sets the gain if no other thread held the interpreter in steps; `low` counts sure waits only. */

@@ -35,6 +35,7 @@ static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *r
 	case WHATIF_MORE_WORKERS:
 	case WHATIF_USE_WORKERS:
 	case WHATIF_FEWER_WORKERS:
+	case WHATIF_NO_WORKERS:
 		ret->key = DLPROF_SET_WORKERS;
 		ret->before = now->workers;
 		ret->value = then->workers;

@@ -23,6 +23,7 @@
 #define RANGE_PART       0.06 /* error of the model, as a share of ln(predicted / run's rate) */
 #define RANGE_BESIDE     0.3 /* relative error of core_lost: others may take more, or less */
 #define HANDED_SOONER    0.5
+#define LOADED_SOONER    0.6 /* a load without workers may take this share of its time in one */
 #define LOADING_LEAST    0.5  /* loads make workers answer late from this share of time on */
 #define OTHERS_SAID      0.1  /* others are said to matter if they use this many cores */
 #define LEAST_LEFT       0.01 /* whatif_part() leaves at least this share of a load */
@@ -44,6 +45,7 @@ const char *whatif_name(const struct whatif *whatif, int id)
 		[WHATIF_SHARING] = "sharing",
 		[WHATIF_SAMPLING] = "sampling",
 		[WHATIF_FEWER_WORKERS] = "fewer_workers",
+		[WHATIF_NO_WORKERS] = "no_workers",
 		[WHATIF_SYNTHETIC] = "synthetic",
 	};
 
@@ -168,8 +170,10 @@ static double rate_handed_sooner(const struct trace *trace, const struct whatif 
 {
 	struct replay_setup setup = whatif->setups[id];
 
-	if (id == WHATIF_BASELINE || !trace->workers || !setup.workers)
+	if (id == WHATIF_BASELINE || !trace->workers)
 		return whatif->batches_per_s[id];
+	if (!setup.workers)
+		setup.load_factor *= LOADED_SOONER;
 	setup.fetch_factor = 0;
 	setup.handover_factor *= fmin(HANDED_SOONER, setup.load_factor);
 	return fmin(own_per_s(trace, &setup, 1, whatif),
@@ -290,13 +294,12 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	const double others_per_s = others_own_per_s(ret);
 
 	ret->setups[id] = setup;
-	ret->batches_per_s[id] = fmin(per_s, most);
 	/* If workers share a limit, more workers bring no more batches. */
 	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
-		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], ret->own_per_s);
-	if (others_per_s > 0 && id != WHATIF_SYNTHETIC)
-		ret->batches_per_s[id] =
-			fmin(ret->batches_per_s[id], fmax(others_per_s, ret->own_per_s));
+		most = fmin(most, ret->own_per_s);
+	if (others_per_s > 0)
+		most = fmin(most, fmax(others_per_s, ret->own_per_s));
+	ret->batches_per_s[id] = fmin(per_s, most);
 	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
 	ret->shares_cores |= is_shared && ret->others_cores >= OTHERS_SAID;
 }
@@ -342,37 +345,34 @@ static bool has_slow_worker(const struct trace *trace)
 	return false;
 }
 
-/* Predicts ideal input, without any wait. Its range is that of the unchanged run. */
+/*
+ * Predicts ideal input, without any wait: at least as fast as all other predictions, in which steps
+ * may become shorter. Its range is that of the unchanged run.
+ */
 static void add_ceiling(const struct finding *finding, struct whatif *w)
 {
-	w->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
-	w->batches_per_s[WHATIF_SYNTHETIC] = w->batches_per_s[WHATIF_BASELINE] * finding->gain_max;
+	double most = finding->gain_max;
+
+	for (int id = 0; id < WHATIF_ROOM; id++)
+		if (id != WHATIF_SYNTHETIC)
+			most = fmax(most, 1 + w->gain[id]);
+	w->gain[WHATIF_SYNTHETIC] = most - 1;
+	w->batches_per_s[WHATIF_SYNTHETIC] = w->batches_per_s[WHATIF_BASELINE] * most;
 	w->low_per_s[WHATIF_SYNTHETIC] = w->low_per_s[WHATIF_BASELINE] * finding->gain_max;
 	w->high_per_s[WHATIF_SYNTHETIC] = w->high_per_s[WHATIF_BASELINE] * finding->gain_alone;
 	w->stall_ratio[WHATIF_SYNTHETIC] = 0;
 }
 
-static void add_fewer(const struct trace *trace, struct replay_setup now, int32_t workers,
-		      struct whatif *ret)
+/* Predicts this number of workers. If the rate is below least_per_s, forgets it and returns -1. */
+static int32_t add_number(const struct trace *trace, struct replay_setup now, int32_t workers,
+			  int id, double least_per_s, struct whatif *ret)
 {
-	now.workers = ret->fewer_workers = workers;
-	predict(trace, now, WHATIF_FEWER_WORKERS, ret);
-	/* Fewer workers are predicted only if the training stays as fast. */
-	if (ret->batches_per_s[WHATIF_FEWER_WORKERS] >= ret->own_per_s)
-		return;
-	ret->batches_per_s[WHATIF_FEWER_WORKERS] = NAN;
-	ret->fewer_workers = -1;
-}
-
-static void add_more(const struct trace *trace, struct replay_setup now, int32_t workers,
-		     struct whatif *ret)
-{
-	now.workers = ret->more_workers = workers;
-	predict(trace, now, WHATIF_MORE_WORKERS, ret);
-	if (ret->batches_per_s[WHATIF_MORE_WORKERS] >= WORTH * ret->own_per_s)
-		return;
-	ret->batches_per_s[WHATIF_MORE_WORKERS] = NAN;
-	ret->more_workers = -1;
+	now.workers = workers;
+	predict(trace, now, id, ret);
+	if (ret->batches_per_s[id] >= least_per_s)
+		return workers;
+	ret->batches_per_s[id] = NAN;
+	return -1;
 }
 
 static void add_workers(const struct trace *trace, struct replay_setup now, struct whatif *ret)
@@ -391,9 +391,12 @@ static void add_workers(const struct trace *trace, struct replay_setup now, stru
 		return;
 	}
 	if (needed.fewer > 0)
-		add_fewer(trace, now, needed.fewer, ret);
+		ret->fewer_workers = add_number(trace, now, needed.fewer, WHATIF_FEWER_WORKERS,
+						ret->own_per_s, ret);
 	if (needed.more > 0)
-		add_more(trace, now, needed.more, ret);
+		ret->more_workers = add_number(trace, now, needed.more, WHATIF_MORE_WORKERS,
+					       WORTH * ret->own_per_s, ret);
+	add_number(trace, now, 0, WHATIF_NO_WORKERS, ret->own_per_s, ret);
 	now.workers = 2 * ret->setups[WHATIF_BASELINE].workers;
 	predict(trace, now, WHATIF_WORKERS_X2, ret);
 }
@@ -626,6 +629,7 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	if (r == 0)
 		r = find_ranges(&trace, whatif, WHATIF_MAX, WHATIF_MAX + (int)whatif->wish_count);
 	widen(whatif, WHATIF_MAX, WHATIF_MAX + (int)whatif->wish_count);
+	add_ceiling(finding, whatif);
 	trace_done(&trace);
 	return r;
 }
@@ -656,14 +660,7 @@ struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id)
 int whatif_part(const struct batch_series *series, const struct finding *finding,
 		const struct whatif *whatif, double share, struct whatif_gain *ret)
 {
-	const struct whatif_wish wish = {
-		.text = "",
-		.workers = -1,
-		.prefetch_factor = -1,
-		.in_order = -1,
-		.load_factor = fmax(1 - share, LEAST_LEFT),
-		.persistent = -1,
-	};
+	const struct whatif_wish wish = {"", -1, -1, -1, fmax(1 - share, LEAST_LEFT), -1};
 	struct whatif asked = *whatif;
 	int r;
 

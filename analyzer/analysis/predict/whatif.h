@@ -21,6 +21,7 @@ enum whatif_id {
 	WHATIF_SHARING, /* no time is spent fetching tensors' file descriptors */
 	WHATIF_SAMPLING,
 	WHATIF_FEWER_WORKERS, /* the fewest workers that keep the training as fast */
+	WHATIF_NO_WORKERS,    /* only if loads take less time than receiving batches */
 	WHATIF_SYNTHETIC,     /* ideal input without any waiting, an upper bound */
 	WHATIF_MAX
 };

@@ -127,6 +127,7 @@ static const char *whatif_words(const struct report *report, int id)
 		[WHATIF_SHARING] = "sharing by files",
 		[WHATIF_SAMPLING] = "samples chosen",
 		[WHATIF_FEWER_WORKERS] = "fewer workers",
+		[WHATIF_NO_WORKERS] = "no workers",
 		[WHATIF_SYNTHETIC] = "an ideal loader",
 	};
 

@@ -184,7 +184,7 @@ static void add_load(const struct report *report, struct outline *o)
 	if (totals->blocked_ns != UNKNOWN &&
 	    (double)totals->blocked_ns > WORTH_SAYING * (double)totals->load_ns)
 		outline_part(o, "blocked", report_load_mean(report, totals->blocked_ns), load_ns,
-			     "of other: asleep in locks, queues or sleep()");
+			     "of other: in sleep(), locks, pipes, sockets");
 	if (totals->cpu_ns != UNKNOWN)
 		outline_part(o, "CPU", report_load_mean(report, totals->cpu_ns), load_ns,
 			     report->series.worker_threads >= 1

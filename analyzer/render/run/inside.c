@@ -82,7 +82,7 @@ struct inside_parts inside_parts(const struct inside *inside)
 	add_part(&parts, "read", "storage", 0, inside->loads.read_ns);
 	add_part(&parts, "open", "storage", 0, inside->loads.open_ns);
 	add_part(&parts, "collate", "", 0, inside->loads.collate_ns);
-	add_part(&parts, "sleeping", "or in locks, queues", 0, inside->loads.blocked_ns);
+	add_part(&parts, "blocked", "sleep(), locks, pipes, sockets", 0, inside->loads.blocked_ns);
 	qsort(parts.items, parts.count, sizeof(*parts.items), by_time);
 	return parts;
 }
@@ -119,7 +119,7 @@ static void divide_sleep(const struct load_facts *facts, struct inside_parts *pa
 	faults_ns = (int64_t)fmin(fmax(facts->wait_ns[LOAD_WAIT_FAULT], 0), 9e18);
 	parts->items[0].ns -= faults_ns < parts->items[0].ns ? faults_ns : parts->items[0].ns;
 	for (size_t i = 0; i < parts->count; i++)
-		if (strcmp(parts->items[i].name, "sleeping") == 0)
+		if (strcmp(parts->items[i].name, "blocked") == 0)
 			parts->items[i].ns = 0;
 	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
 		if (facts->wait_ns[kind] > 0)

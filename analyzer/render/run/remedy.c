@@ -474,6 +474,14 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		if (workers_of(report, advice) > 0)
 			workers_words(report, advice, buffer);
 		break;
+	case ADVICE_USE_NO_WORKERS:
+		snprintf(buffer, REMEDY_WORDS,
+			 "DataLoader(..., num_workers=0). A batch takes %s to load, and receiving "
+			 "it from a worker makes the training wait %s.",
+			 UNITS_TIME(report->finding.load_mean_ns),
+			 UNITS_TIME(report->finding.account.part_ns[ACCOUNT_RECEIVING] /
+				    (double)report->finding.account.count));
+		break;
 	case ADVICE_MARK_LOADS:
 		if (is_kind(report, "batch_fn") && report->loader_count == 1)
 			return "Let it load beside the training, in threads or processes; of a "
