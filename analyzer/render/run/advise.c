@@ -173,8 +173,8 @@ static void add_steps(const struct report *report, struct outline *o)
 	const struct advice_list *list = &report->diagnosis.advice;
 	const struct whatif *whatif = &report->diagnosis.whatif;
 	const char *assumed = whatif->shares_cores ? ", if other programs stay as busy" : "";
-	char text[512], words[REMEDY_WORDS], label[16];
-	const char *line;
+	char text[512], label[16];
+	struct remedy remedy;
 	size_t i, number = 0;
 
 	for (i = 0; i < list->count; i++) {
@@ -183,14 +183,14 @@ static void add_steps(const struct report *report, struct outline *o)
 
 		if (advice->id == ADVICE_NONE)
 			continue;
-		line = remedy_line(report, advice, words);
+		remedy_say(report, advice, &remedy);
 		text[0] = '\0';
-		page_append(text, sizeof(text), "%.*s", page_clause(line), line);
+		page_append(text, sizeof(text), "%.*s", page_clause(remedy.line), remedy.line);
 		if (add_gain(report, advice, frees ? "" : assumed, text, sizeof(text)) && !frees)
 			assumed = ""; /* The assumption is said only once. */
 		snprintf(label, sizeof(label), "%zu.", ++number);
 		outline_item(o, label, "%s", text);
-		outline_cell(o, "%s", remedy_how(report, advice, words));
+		outline_cell(o, "%s", remedy.how);
 	}
 }
 

@@ -8,9 +8,7 @@
 #include "store/run/facts.h"
 
 #define WORTH_SAYING 0.005
-#define MOSTLY       0.5
 #define MOST_SHOWN   4
-#define STATEFUL "torchdata.StatefulDataLoader"
 
 double facts_share(const struct load_facts *facts, double ns)
 {
@@ -50,40 +48,6 @@ static void add_waits(const struct load_facts *facts, struct outline *o)
 			     peer->count == 1 ? "" : "s", peer->bytes > 0 ? ", " : "",
 			     peer->bytes > 0 ? UNITS_BYTES(peer->bytes) : "");
 	}
-}
-
-void facts_slow_worker(const struct report *report, char *buffer)
-{
-	const struct load_facts *facts = &report->facts;
-	const struct load_peer *peer = facts->peers;
-	const double share = facts->peer_count ? facts_share(facts, peer->ns) : 0;
-
-	if (!(share >= MOSTLY))
-		return;
-	snprintf(buffer, REMEDY_WORDS,
-		 "Loads wait for %s in %s of their time: compare what the slow workers ask of it.",
-		 peer->name, UNITS_SHARE(share));
-	if (advice_has(&report->diagnosis.advice, WHATIF_IN_ORDER_FALSE))
-		page_append(buffer, REMEDY_WORDS, " Until then, in_order=False: about %s.",
-			    UNITS_FACTOR(1 + report->diagnosis.whatif.gain[WHATIF_IN_ORDER_FALSE]));
-}
-
-void facts_receiving(const struct report *report, char *buffer)
-{
-	const struct grounds *r = &report->diagnosis.grounds;
-
-	if (r->fetch.count > 0 && r->fetch.share > 0)
-		snprintf(buffer, REMEDY_WORDS,
-			 "%s of it is asking workers for descriptors of tensors' memory (%.2g a "
-			 "batch, %s each), which torch.multiprocessing's "
-			 "set_sharing_strategy('file_system') saves; the rest is the pipe, "
-			 "unpickling and mapping.",
-			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
-	if (report->loader && strncmp(report->loader->kind, STATEFUL, strlen(STATEFUL)) == 0)
-		page_append(buffer, REMEDY_WORDS,
-			    " With each batch comes the state of its worker's dataset: keep "
-			    "buffers out of state_dict(), or send it less often "
-			    "(snapshot_every_n_steps).");
 }
 
 static void add_batch(const struct load_facts *facts, struct outline *o)

@@ -34,10 +34,6 @@ void facts_outline_load(const struct report *report, struct outline *outline);
 void facts_outline_processes(const struct report *report, struct outline *outline);
 /* Returns ns as a share of the loads' time, limited to 1, since records of loads may be lost. */
 double facts_share(const struct load_facts *facts, double ns);
-/* Says what to compare in slow workers, if loads mostly wait for one socket or pipe. */
-void facts_slow_worker(const struct report *report, char *buffer);
-/* Says what receiving a batch is made of, as far as it is known. */
-void facts_receiving(const struct report *report, char *buffer);
 
 void advise_next(const struct report *report, struct outline *outline);
 void advise_rhythm(const struct report *report, struct outline *outline);
@@ -74,8 +70,15 @@ bool evidence_add_step(const struct report *report, char *text, size_t size);
 const char *evidence_taker(const struct report *report);
 
 #define REMEDY_WORDS 320
-const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer);
-const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);
+/* A remedy, and how to apply it, in a sentence each, which may be in the buffers. */
+struct remedy {
+	const char *line, *how;
+	char line_buffer[REMEDY_WORDS], how_buffer[REMEDY_WORDS];
+};
+
+/* Writes the remedy of an advice, and returns `ret`. */
+const struct remedy *remedy_say(const struct report *report, const struct advice *advice,
+				struct remedy *ret);
 
 /* Appends the shares of a step's parts. Returns false if steps are not divided into parts. */
 bool step_add_words(const struct report *report, char *text, size_t size);

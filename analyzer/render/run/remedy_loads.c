@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* remedy_loads.c - says what to change in what loads do. */
+#include "render/run/remedy.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cause/grounds.h"
+#include "render/run/code.h"
+#include "render/run/format.h"
+
+#define MOST    0.5 /* the least share of the loads' time that is "most of it" */
+#define READING 0.2 /* the least share of the loads' time in which reading may be what grows */
+
+/* Returns true if loads compute, mostly in one line: then files do not explain their time. */
+static bool computes_in_line(const struct report *report)
+{
+	const struct line_share *line = lines_leading(&report->lines, LINE_LOADS);
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	return line && line->share - line->error >= MOST && r->cpu_share >= MOST;
+}
+
+/* Names the two largest parts of loads: observed transforms and decoders, else kinds of work. */
+static void add_largest(const struct report *report, char *buffer)
+{
+	const struct load_totals *totals = &report->totals;
+	const struct inside_largest columns[] = {
+		{"opening files", totals->open_ns},
+		{"reading", totals->read_ns},
+		{"decoding", totals->decode_ns},
+		{"collating", totals->collate_ns},
+		{"the dataset's own code", totals->other_ns},
+	};
+	struct inside_largest top[2] = {{"", 0}, {"", 0}};
+	double all_ns = (double)report->inside.loads.load_ns;
+
+	if (!inside_find_largest(&report->inside, &report->facts, top)) {
+		all_ns = (double)totals->load_ns;
+		for (size_t i = 0; i < ARRAY_COUNT(columns); i++)
+			inside_take_largest(top, &columns[i]);
+	}
+	if (top[1].ns <= 0 || !(all_ns > 0))
+		return;
+	snprintf(buffer, REMEDY_WORDS, "Their largest parts are %.80s (%s) and %.80s (%s); %s.",
+		 top[0].name, UNITS_SHARE((double)top[0].ns / all_ns), top[1].name,
+		 UNITS_SHARE((double)top[1].ns / all_ns),
+		 computes_in_line(report) ? "begin with the line of code that takes most of them"
+					  : "dlprof-report -v names files and samples");
+}
+
+/* Names the transforms if none of them is random, and they take half of the loads or more. */
+static bool add_fixed(const struct report *report, const struct inside_parts *parts, char *buffer)
+{
+	const double share = report->diagnosis.grounds.fixed_share;
+	size_t count = 0;
+
+	if (!(share >= MOST))
+		return false;
+	page_append(buffer, REMEDY_WORDS, "Transforms take %s of a load, and none is random (",
+		    UNITS_SHARE(share));
+	for (size_t i = 0; i < parts->count && count < 2; i++)
+		if (strcmp(parts->items[i].what, "transform") == 0)
+			page_append(buffer, REMEDY_WORDS, "%s%.40s", count++ ? ", " : "",
+				    parts->items[i].name);
+	page_append(buffer, REMEDY_WORDS,
+		    "): if what they get is the same in every epoch, apply them once, beforehand.");
+	return true;
+}
+
+/* Names a transform that takes half of the loads or more. Returns false if there is none. */
+static bool add_transform(const struct report *report, char *buffer)
+{
+	const struct inside_parts parts = inside_parts(&report->inside);
+	const double load_ns = fmax((double)report->inside.loads.load_ns, 0);
+	const bool is_long = parts.count && strcmp(parts.items[0].what, "transform") == 0 &&
+			     2 * (double)parts.items[0].ns >= load_ns;
+
+	if (add_fixed(report, &parts, buffer)) {
+		free(parts.items);
+		return true;
+	}
+	if (is_long)
+		page_append(buffer, REMEDY_WORDS,
+			    "%.80s takes %s of a load: choose a cheaper setting or another "
+			    "library's, or do it for whole batches on the GPU. What is random "
+			    "cannot be done beforehand.",
+			    parts.items[0].name, UNITS_SHARE((double)parts.items[0].ns / load_ns));
+	free(parts.items);
+	return is_long;
+}
+
+/* Says with which of the user's functions or lines to begin. */
+static void add_leader(const struct report *report, const char *how, char *buffer)
+{
+	const struct line_share *leading = lines_leading(&report->lines, LINE_LOADS);
+	const struct grounds *r = &report->diagnosis.grounds;
+	size_t at;
+
+	if (r->facts && r->read_again >= GROUNDS_READ_AGAIN)
+		page_append(buffer, REMEDY_WORDS,
+			    "%s bytes are read for each byte of a batch: take only the columns "
+			    "and rows that are used, or parse once. ",
+			    UNITS_RATE(r->read_again));
+	at = strlen(buffer);
+	page_append(buffer, REMEDY_WORDS, "Begin with ");
+	if (code_add_leader(report, LINE_LOADS, false, buffer, REMEDY_WORDS)) {
+		/* Each epoch collates other batches, so none of the results can be kept. */
+		if (leading && leading->is_collating)
+			how = "Stack whole arrays (numpy.stack, torch.from_numpy), not lists of "
+			      "arrays or numbers.";
+		page_append(buffer, REMEDY_WORDS, ": %c%s", tolower(*how), how + 1);
+	} else {
+		buffer[at] = '\0';
+	}
+}
+
+void remedy_cpu(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
+	if (advice->is_open)
+		ret->line = "Make the loads need half the CPU, or less.";
+	else
+		ret->line = "Make the loads need half the CPU.";
+	if (!add_transform(report, ret->how_buffer) &&
+	    !code_say_lead(report, LINE_LOADS, ret->how_buffer, REMEDY_WORDS))
+		add_leader(report, ret->how, ret->how_buffer);
+}
+
+/* Returns true if loads that grow read much more than they return, as a query with OFFSET does. */
+static bool reads_more_and_more(const struct report *report)
+{
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	return r->storage_share >= READING && r->facts &&
+	       r->facts->read_per_byte >= GROUNDS_READ_AGAIN;
+}
+
+void remedy_growth(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
+	if (reads_more_and_more(report))
+		format_growing_reads(report, ret->how_buffer);
+	else
+		code_say_lead(report, LINE_LOADS, ret->how_buffer, REMEDY_WORDS);
+}
+
+void remedy_lock(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
+	code_say_lead(report, LINE_LOADS, ret->how_buffer, REMEDY_WORDS);
+}
+
+void remedy_inspect_loads(const struct report *report, const struct advice *advice,
+			  struct remedy *ret)
+{
+	if (!code_say_lead(report, LINE_LOADS, ret->how_buffer, REMEDY_WORDS))
+		add_largest(report, ret->how_buffer);
+}
+
+void remedy_decoding(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
+	const char *line = format_decode_line(report);
+
+	if (line)
+		ret->line = line;
+	format_decoding(report, ret->how_buffer);
+}
+
+void remedy_decode_fewer(const struct report *report, const struct advice *advice,
+			 struct remedy *ret)
+{
+	snprintf(ret->how_buffer, REMEDY_WORDS, "%s images are decoded for each sample. %s",
+		 UNITS_RATE(report->diagnosis.grounds.drawn), ret->how);
+}
+
+void remedy_index(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	snprintf(ret->how_buffer, REMEDY_WORDS, "Each of %s samples of a batch takes %s. %s",
+		 UNITS_COUNT((int64_t)r->small.count), UNITS_TIME(r->small.each_ns), ret->how);
+}
+
+void remedy_samples(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
+	const struct tally_list *samples = &report->inside.samples;
+
+	for (size_t i = 0; i < samples->count && i < 3; i++)
+		page_append(ret->how_buffer, REMEDY_WORDS, "%s%.40s[%" PRId64 "] %s%s%.60s",
+			    i ? ", " : "", samples->items[i].detail, samples->items[i].class,
+			    UNITS_TIME((double)samples->items[i].ns),
+			    samples->items[i].name[0] ? " " : "", samples->items[i].name);
+	if (samples->count)
+		page_append(ret->how_buffer, REMEDY_WORDS, "; dlprof-report -v lists them.");
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* remedy_training.c - says what to change in what the training's own thread does. */
+#include "render/run/remedy.h"
+
+#include <string.h>
+
+#include "analysis/cause/grounds.h"
+#include "render/run/code.h"
+
+#define STATEFUL "torchdata.StatefulDataLoader"
+
+/* Returns true if waits mostly are the sampler's, in the dataset's __getitem__(). */
+static bool sampler_loads(const struct report *report)
+{
+	const struct line_share *line = lines_leading(&report->lines, LINE_WAITS);
+
+	return line && report->samples.frames[line->frame].does & LINE_GETS_ITEM;
+}
+
+void remedy_sampler(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
+	if (sampler_loads(report))
+		ret->how = "The sampler asks the dataset for samples. What it needs of them "
+			   "(lengths, labels) can be found once, in __init__.";
+	else
+		code_say_lead(report, LINE_WAITS, ret->how_buffer, REMEDY_WORDS);
+}
+
+/* Says what receiving a batch is made of, as far as it is known. */
+static void add_receiving(const struct report *report, char *buffer)
+{
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	if (r->fetch.count > 0 && r->fetch.share > 0)
+		snprintf(buffer, REMEDY_WORDS,
+			 "%s of it is asking workers for descriptors of tensors' memory (%.2g a "
+			 "batch, %s each), which torch.multiprocessing's "
+			 "set_sharing_strategy('file_system') saves; the rest is the pipe, "
+			 "unpickling and mapping.",
+			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
+	if (report->loader && strncmp(report->loader->kind, STATEFUL, strlen(STATEFUL)) == 0)
+		page_append(buffer, REMEDY_WORDS,
+			    " With each batch comes the state of its worker's dataset: keep "
+			    "buffers out of state_dict(), or send it less often "
+			    "(snapshot_every_n_steps).");
+}
+
+void remedy_receiving(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
+	if (!code_say_lead(report, LINE_WAITS, ret->how_buffer, REMEDY_WORDS))
+		add_receiving(report, ret->how_buffer);
+}
+
+void remedy_pauses(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
+	if (report->diagnosis.cause != CAUSE_LOGGING)
+		return;
+	/* A constructor of the user's that takes the pauses makes something anew. */
+	if (code_is_leader_maker(report, LINE_AFTERS)) {
+		ret->line = "Make it once, before the loop, not again and again.";
+		ret->how = "What the constructor (__init__) reads or computes can be kept between "
+			   "epochs. Lightning makes loaders and datasets anew with "
+			   "reload_dataloaders_every_n_epochs.";
+	} else if (lines_lead_in_gaps(&report->lines)) {
+		ret->line = "Do what lies between epochs faster, or less often.";
+		ret->how = "Work on whole arrays, not on elements; keep what stays as it is; or do "
+			   "it in another process while the epoch runs.";
+	} else {
+		ret->line = "Do what follows the optimizer less often, or faster.";
+		ret->how = "Log every hundredth step, average weights every tenth, validate on "
+			   "fewer batches.";
+	}
+}
+
+void remedy_other_thread(const struct report *report, const struct advice *advice,
+			 struct remedy *ret)
+{
+	if (report->diagnosis.cause == CAUSE_STEPS_HELD)
+		ret->how = "If it loads batches (a background generator around a DataLoader), give "
+			   "that DataLoader num_workers; else use multiprocessing.Process instead "
+			   "of threading.Thread.";
+}
+
+/* Adds what else is known of long steps: they grow, wait for other ranks, or compile. */
+static void add_step(const struct report *report, char *buffer)
+{
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	/* Steps may also become longer because other programs have come to run. */
+	if (r->step_growth.is_lasting && !series_has_others(&report->series)) {
+		page_append(buffer, REMEDY_WORDS, " Steps become longer: ");
+		evidence_add_growth(&r->step_growth, buffer, REMEDY_WORDS);
+		page_append(buffer, REMEDY_WORDS, ".");
+	}
+	if (report->facts.ranks > 1)
+		page_append(buffer, REMEDY_WORDS,
+			    " It may wait there for other ranks: dlprof-report of their folder "
+			    "compares all %.0f.",
+			    report->facts.ranks);
+	if (r->compiling_share > 0)
+		page_append(buffer, REMEDY_WORDS,
+			    " torch.compile() compiles in %s of the time before the backward "
+			    "pass, and not only at first. Pad inputs to a few shapes, or use "
+			    "dynamic=True.",
+			    UNITS_SHARE(r->compiling_share));
+}
+
+void remedy_step(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
+	const char *how = "The framework's own profiler (torch.profiler, say) names the operators "
+			  "in it.";
+
+	if (code_named(report, LINE_STEPS))
+		how = "Begin with the line of code that takes most of it.";
+	if (!code_say_lead(report, LINE_STEPS, ret->how_buffer, REMEDY_WORDS))
+		page_append(ret->how_buffer, REMEDY_WORDS, "%s", how);
+	add_step(report, ret->how_buffer);
+}
