@@ -204,11 +204,11 @@ EXPECTED = {
                  pipe_share=0, write_share=0, program_share=0, sync_share=0, fault_share=0, other_share=0,
                  peers=[{"kind": "lock", "name": "/dev/shm/lock", "s": 3, "bytes": 0, "count": 240},
                         {"kind": "socket", "name": "10.0.0.7:443", "s": 1.8, "bytes": 48000000, "count": 120}],
-                 tensors=2, batch_bytes=2000000, read_per_byte=2, inflated_per_byte=NONE,
+                 tensors=2, batch_bytes=2000000, read_per_byte=2, inflated_per_byte=NONE, loads_per_batch=NONE,
                  received_per_byte=48 / (2 * 120 + 0.1 * 20), opens_per_sample=33 / 32,
                  parts=[{"name": name, "kind": kind, "share": ms / ALL_LOADS} for name, kind, ms in
                         (("JPEG, libjpeg", "decode", 10800), ("read", "storage", 7200),
-                         ("Resize", "transform", 4800), ("blocked", "sleep(), locks, pipes, sockets", 4800),
+                         ("Resize", "transform", 4800), ("sleeping", "or in locks, queues", 4800),
                          ("Pics", "dataset", 2400), ("collate", NONE, 1800), ("open", "storage", 360))],
                  samples=[{"name": "Pics[77]", "s": 0.6, "file": "/data/a.bin"},
                           {"name": "Pics[5]", "s": 0.5, "file": "/data/b.bin"}], trend=NONE),

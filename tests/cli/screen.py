@@ -279,7 +279,7 @@ def check_advice(folder):
         dict(batch, epoch=batch["epoch"] + 1) for batch in rundb.simulate(200, 1, 8, 20, epochs=3)]
     for batches, words, never in (
             (rundb.simulate(1, 2, 30, 15, epochs=100), "Call iter(loader) once", "made once"),
-            (asleep, "blocked 90 %", "Pattern stalls come by the clock"),
+            (asleep, "sleeping 90 %", "Pattern stalls come by the clock"),
             (quick, "The workers cannot keep up", "because loads differ"),
             (cold, "% of its time the training waits for unfinished batches, later for 0 %",
              "come by the clock")):

@@ -105,8 +105,9 @@ def check_predictions(found, say):
             say("the range of", row["id"], "does not hold it:", row)
     if "synthetic" in rows and found["stall"]["gain_max"] is not None:
         ideal = 1 + rows["synthetic"]["gain"]
-        if abs(ideal / found["stall"]["gain_max"] - 1) > TOLERANCE:
-            say("an ideal loader gains", ideal, "and the headline", found["stall"]["gain_max"])
+        most = max(1 + row["gain"] for row in found["whatif"] if row["id"] != "synthetic")
+        if abs(ideal / max(most, found["stall"]["gain_max"]) - 1) > TOLERANCE:
+            say("an ideal loader gains", ideal, "the headline", found["stall"]["gain_max"], "others", most)
     if "baseline" in rows and rows["baseline"]["stall_ratio"] != found["stall"]["ratio"]:
         say("as it was waits", rows["baseline"]["stall_ratio"], "and the headline is",
             found["stall"]["ratio"])

@@ -63,15 +63,16 @@ Test(delivery, loading_may_take_less_than_receiving)
 	m.load = 10;
 	model_diagnose(&m);
 	series_done(&series);
-	cr_expect_float_eq(w->batches_per_s[WHATIF_NO_WORKERS], 1e3 / 110, 0.02);
-	cr_expect_float_eq(w->gain[WHATIF_NO_WORKERS], 130. / 110 - 1, 0.002);
-	/* In the training's own process the load may take 6 ms. */
-	cr_expect_gt(w->high_per_s[WHATIF_NO_WORKERS], exp(0.04) * 1e3 / 106);
+	/* In the training's own process the load may take 6.5 ms, 3.1 ms, or all of its 10 ms. */
+	cr_expect_float_eq(w->batches_per_s[WHATIF_NO_WORKERS], 1e3 / 106.5, 0.02);
+	cr_expect_float_eq(w->gain[WHATIF_NO_WORKERS], 130 / 106.5 - 1, 0.002);
+	cr_expect_gt(w->high_per_s[WHATIF_NO_WORKERS], exp(0.04) * 1e3 / 103.1);
+	cr_expect_lt(w->low_per_s[WHATIF_NO_WORKERS], 1e3 / 110 + 0.02);
 	cr_expect_eq(diagnosis.cause, CAUSE_DELIVERY, "%s", cause_names[diagnosis.cause]);
 	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_USE_NO_WORKERS, "%s",
 		     advice_names[diagnosis.advice.steps[0].id]);
-	m.load = 40;
+	m.load = 50;
 	model_diagnose(&m);
 	series_done(&series);
-	cr_expect(isnan(w->batches_per_s[WHATIF_NO_WORKERS]), "140 ms instead of 130");
+	cr_expect(isnan(w->batches_per_s[WHATIF_NO_WORKERS]), "132.5 ms instead of 130");
 }

@@ -42,6 +42,15 @@ double load_read_share(const struct load_times *times)
 	return share_of(fmax(times->open_ns, 0) + fmax(times->read_ns, 0), times);
 }
 
+void load_take_waits(struct load_times *times, double share)
+{
+	const double ns = fmin(share * times->load_ns, or_zero(times->decode_ns));
+
+	times->decode_ns -= ns;
+	times->other_ns += ns;
+	times->blocked_ns += ns;
+}
+
 bool load_reads_small(const struct load_times *times)
 {
 	return times->read_count >= LOAD_SMALL_READS * times->samples &&

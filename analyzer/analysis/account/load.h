@@ -35,6 +35,9 @@ struct load_split load_split(const struct load_times *times);
 double load_decode_share(const struct load_times *times);
 double load_read_share(const struct load_times *times);
 
+/* Takes a part of the loads' time, 0 to 1, from decoding, and counts it as blocked. */
+void load_take_waits(struct load_times *times, double share);
+
 bool load_reads_small(const struct load_times *times);
 
 bool load_opens_most(const struct load_times *times);

@@ -41,6 +41,7 @@ struct load_facts {
 	double load_ns;
 	double wait_ns[LOAD_WAIT_MAX];
 	double wait_bytes[LOAD_WAIT_MAX]; /* bytes received; for THREAD, by those threads */
+	double decode_wait_ns; /* part of wait_ns[LOAD_WAIT_THREAD] within decoders' calls */
 	double no_core_ns;
 	struct load_peer peers[LOAD_FACTS_MOST]; /* the one with the longest waits first */
 	size_t peer_count;
@@ -57,6 +58,8 @@ struct load_facts {
 	/* standard deviation / mean of a sample's number of images; NAN: batches differ in size */
 	double images_spread;
 	double fixed_ns; /* time of transforms without randomness; NAN: none, or others were seen */
+	/* number of loads for each batch that was taken; NAN if there are several loaders */
+	double loads_per_batch;
 	double opens_per_sample;
 	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
 	/* openings of all files that are reopened; NAN: several loaders */
@@ -103,6 +106,7 @@ struct load_facts {
 		.decoded_per_byte = NAN,                                                           \
 		.images_per_sample = NAN,                                                          \
 		.images_spread = NAN,                                                              \
+		.loads_per_batch = NAN,                                                            \
 		.opens_per_sample = NAN,                                                           \
 		.reopens_per_sample = NAN,                                                         \
 		.reopened_per_sample = NAN,                                                        \

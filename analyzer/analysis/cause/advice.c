@@ -129,6 +129,7 @@ static bool applies(const struct remedied *v, enum advice_id id)
 	const struct batch_series *s = v->series;
 	const struct grounds *r = &v->diagnosis->grounds;
 	const struct load_times *loads = v->input->loads;
+	const struct account *a = &v->finding->account;
 
 	switch (id) {
 	case ADVICE_NONE:
@@ -145,7 +146,8 @@ static bool applies(const struct remedied *v, enum advice_id id)
 		return s->workers > 0 && !(v->input->lacks & OPTION_PREFETCH);
 	case ADVICE_USE_NO_WORKERS:
 		return s->workers > 0 && !(v->input->lacks & OPTION_PREFETCH) &&
-		       !(v->diagnosis->gathered > 0);
+		       !(v->diagnosis->gathered > 0) &&
+		       v->finding->load_mean_ns * (double)a->count < a->part_ns[ACCOUNT_RECEIVING];
 	case ADVICE_FILE_SYSTEM_SHARING:
 		return s->workers > 0 && !(v->input->lacks & OPTION_SHARING);
 	case ADVICE_MOVE_OUT_OF_PROCESS:
@@ -315,6 +317,9 @@ static double most_of(const struct remedied *v, enum advice_id id)
 						   fmin(s->workers, s->cores) /
 						   series_load_cpu_ns(s)) -
 		       1;
+	/* Without loads that nobody takes, steps also become shorter. */
+	if (id == ADVICE_CHEAPER_STARTS && v->diagnosis->grounds.is_left_early)
+		return f->gain_alone - 1;
 	if (id == ADVICE_PERSISTENT_WORKERS || id == ADVICE_CHEAPER_STARTS)
 		return gain_of(f->account.share[ACCOUNT_EPOCH_START] +
 			       f->account.share[ACCOUNT_EPOCH_END]);

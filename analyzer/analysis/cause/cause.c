@@ -210,6 +210,8 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 
 	if (owner == SPLIT_UNSEEN && d->stages.limit != STAGE_LIMIT_UNKNOWN)
 		return of_stages[d->stages.limit];
+	if (owner == SPLIT_SINGLE && d->grounds.has_inner)
+		return CAUSE_INNER_LOADER;
 	if (owner == SPLIT_CAPACITY && d->cpu_share >= CPU_FULL && !is_waiting_outside(&d->grounds))
 		return CAUSE_CPU_CONTENTION;
 	return causes[owner];

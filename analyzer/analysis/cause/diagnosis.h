@@ -118,6 +118,8 @@ struct grounds {
 	double loading_share;
 	double shared_per_s; /* batches a second at which all workers meet a limit; NAN: no limit */
 	double lock_share, thread_share; /* shares of loads' time: waiting for locks, for threads */
+	bool has_inner;     /* as in struct cause_input */
+	bool is_left_early; /* epochs end by `break`, and most of what was loaded ahead is lost */
 	double asked_share; /* share of the loads' time waiting for another process or machine */
 	double piped_share; /* share of the loads' time waiting for a pipe or a program */
 	double sync_share;
@@ -213,5 +215,6 @@ struct cause_input {
 	unsigned lacks; /* settings that the loader does not have: bits of enum loader_option */
 	bool is_threads;
 	bool has_gpu; /* a GPU is used, so a line of code may only be waiting for it */
+	bool has_inner; /* the loads wait for another loader of their process, mostly */
 	bool is_bare; /* no advice; of settings, only those that decide on a cause are replayed */
 };

@@ -7,6 +7,7 @@
 #include "analysis/statistics/stats.h"
 
 /* "Share" without another noun means a share of the loads' time. */
+#define LEFT_EARLY 1.5 /* epochs end early if there are this many loads for each batch taken */
 #define LOCKED          0.4  /* a lock is the cause if waits for it take at least this share */
 /* a lock only orders waits for a pipe if these waits take this share of the other load time */
 #define TURNS           0.8
@@ -405,6 +406,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->lock_share = ret->asked_share = ret->piped_share = ret->sync_share = NAN;
 	ret->storage_share = ret->unseen_share = ret->fault_share = ret->thread_share = NAN;
 	ret->cpu_share = share_of(series_load_cpu_ns(s), f->load_mean_ns);
+	ret->has_inner = input->has_inner;
 	if (loads && loads->load_ns > 0) {
 		seen_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
 		ret->storage_share = share_of(seen_ns, loads->load_ns);
@@ -414,6 +416,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	}
 	if (!facts || !(facts->load_ns > 0))
 		return;
+	ret->is_left_early = f->epoch_count > 1 && facts->loads_per_batch >= LEFT_EARLY;
 	ret->lock_share = share_of(facts->wait_ns[LOAD_WAIT_LOCK], facts->load_ns);
 	ret->thread_share = share_of(facts->wait_ns[LOAD_WAIT_THREAD], facts->load_ns);
 	ret->write_share = find_writing(facts, ret->loading > 0 ? ret->loading : s->workers);

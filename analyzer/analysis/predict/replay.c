@@ -54,6 +54,8 @@ double replay_load_ns(const struct trace *t, const struct replay_setup *setup, s
 {
 	double ns = (double)t->load_ns[at] * setup->load_factor;
 
+	if (t->workers && !setup->workers)
+		ns *= setup->own_load;
 	if (setup->slow == REPLAY_SLOW_INDEX)
 		worker = t->worker[at] < 0 ? SIZE_MAX : (size_t)t->worker[at];
 	if (setup->slow != REPLAY_SLOW_NONE && worker < t->factor_count)

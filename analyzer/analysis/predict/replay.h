@@ -41,6 +41,7 @@ struct replay_setup {
 	bool is_foreign; /* not PyTorch's loader: no prediction of in_order or persistent workers */
 	bool restarts;
 	enum replay_slow slow;
+	double own_load;    /* without workers, a load takes this part of its time in a worker */
 	double load_factor; /* loads take this many times as long as in the run */
 	double handover_factor; /* the same for hand-overs, without the time of choosing samples */
 	double fetch_factor;

@@ -167,3 +167,11 @@ bool trace_has_sampling(const struct trace *trace)
 		has |= trace->epochs[e].sample_ns > 0;
 	return has;
 }
+
+bool trace_has_slow_worker(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->factor_count; i++)
+		if (trace->factors[i] > 1)
+			return true;
+	return false;
+}

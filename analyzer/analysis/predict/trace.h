@@ -83,3 +83,6 @@ void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct
 
 /* Returns true if the time of choosing samples is known, for batches or epochs. */
 bool trace_has_sampling(const struct trace *trace);
+
+/* Returns true if a worker's loads take longer than load_ns: one of `factors` is above 1. */
+bool trace_has_slow_worker(const struct trace *trace);

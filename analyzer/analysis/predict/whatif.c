@@ -23,7 +23,9 @@
 #define RANGE_PART       0.06 /* error of the model, as a share of ln(predicted / run's rate) */
 #define RANGE_BESIDE     0.3 /* relative error of core_lost: others may take more, or less */
 #define HANDED_SOONER    0.5
-#define LOADED_SOONER    0.6 /* a load without workers may take this share of its time in one */
+/* Without workers nothing is put into shared memory: the median of 5 runs, and the least. */
+#define OWN_LOAD         0.65
+#define OWN_LOAD_LEAST   0.31
 #define LOADING_LEAST    0.5  /* loads make workers answer late from this share of time on */
 #define OTHERS_SAID      0.1  /* others are said to matter if they use this many cores */
 #define LEAST_LEFT       0.01 /* whatif_part() leaves at least this share of a load */
@@ -172,8 +174,7 @@ static double rate_handed_sooner(const struct trace *trace, const struct whatif 
 
 	if (id == WHATIF_BASELINE || !trace->workers)
 		return whatif->batches_per_s[id];
-	if (!setup.workers)
-		setup.load_factor *= LOADED_SOONER;
+	setup.own_load = OWN_LOAD_LEAST;
 	setup.fetch_factor = 0;
 	setup.handover_factor *= fmin(HANDED_SOONER, setup.load_factor);
 	return fmin(own_per_s(trace, &setup, 1, whatif),
@@ -212,7 +213,8 @@ static bool answers_late(const struct trace *trace, const struct whatif *whatif)
 /*
  * Returns the rate if a setting gains nothing for a reason that replays do not know; INFINITY: it
  * gains. More workers may share a server's limit, or get no shard of a dataset. Sharing tensors by
- * files may not help workers that answer late though they rarely load.
+ * files may not help workers that answer late though they rarely load. Without workers, loads may
+ * take as long as in a worker.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -220,6 +222,9 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
 
 	if (id == WHATIF_SHARING && answers_late(trace, whatif))
 		return whatif->own_per_s;
+	setup.own_load = 1;
+	if (trace->workers && !setup.workers)
+		return own_per_s(trace, &setup, 1, whatif);
 	if (!may_gain_nothing(whatif, id))
 		return INFINITY;
 	if (whatif->setups[WHATIF_BASELINE].workers)
@@ -313,11 +318,13 @@ static double whole_per_s(const struct whatif *w, double own_per_s)
 /* Returns the predicted stall ratio. Waits for other loaders stay as they were in the run. */
 static double stall_at(const struct whatif *w, int id)
 {
-	double faster = w->gain[id] + 1;
+	const double step = fmax(w->least_step, w->step_factor[id]);
+	const double ratio = fmax(0, 1 - (1 - w->ratio) * (w->gain[id] + 1) * step);
 
 	if (id == WHATIF_BASELINE)
 		return w->ratio;
-	return fmax(0, 1 - (1 - w->ratio) * faster * fmax(w->least_step, w->step_factor[id]));
+	/* Where the cores limit the rate, shorter steps make the training wait no longer. */
+	return w->gain[id] < 0 ? ratio : fmin(ratio, w->ratio);
 }
 
 static void widen(struct whatif *w, int first, int end)
@@ -337,28 +344,20 @@ static void widen(struct whatif *w, int first, int end)
 	}
 }
 
-static bool has_slow_worker(const struct trace *trace)
-{
-	for (size_t i = 0; i < trace->factor_count; i++)
-		if (trace->factors[i] > 1)
-			return true;
-	return false;
-}
-
-/*
- * Predicts ideal input, without any wait: at least as fast as all other predictions, in which steps
- * may become shorter. Its range is that of the unchanged run.
- */
+/* Predicts ideal input, without any wait: at least as fast as all other predictions. */
 static void add_ceiling(const struct finding *finding, struct whatif *w)
 {
-	double most = finding->gain_max;
+	double most = finding->gain_max, low_per_s = w->low_per_s[WHATIF_BASELINE] * most;
 
-	for (int id = 0; id < WHATIF_ROOM; id++)
-		if (id != WHATIF_SYNTHETIC)
-			most = fmax(most, 1 + w->gain[id]);
+	for (int id = 0; id < WHATIF_ROOM; id++) {
+		if (id == WHATIF_SYNTHETIC)
+			continue;
+		most = fmax(most, 1 + w->gain[id]);
+		low_per_s = fmax(low_per_s, w->low_per_s[id]);
+	}
 	w->gain[WHATIF_SYNTHETIC] = most - 1;
 	w->batches_per_s[WHATIF_SYNTHETIC] = w->batches_per_s[WHATIF_BASELINE] * most;
-	w->low_per_s[WHATIF_SYNTHETIC] = w->low_per_s[WHATIF_BASELINE] * finding->gain_max;
+	w->low_per_s[WHATIF_SYNTHETIC] = low_per_s;
 	w->high_per_s[WHATIF_SYNTHETIC] = w->high_per_s[WHATIF_BASELINE] * finding->gain_alone;
 	w->stall_ratio[WHATIF_SYNTHETIC] = 0;
 }
@@ -435,7 +434,7 @@ static void predict_all(const struct trace *trace, struct replay_setup now, int6
 		predict(trace, BUT(in_order, false), WHATIF_IN_ORDER_FALSE, ret);
 	if (now.restarts && trace->epoch_count > 1 && !now.is_foreign)
 		predict(trace, BUT(restarts, false), WHATIF_PERSISTENT, ret);
-	if (now.slow == REPLAY_SLOW_WORKER && has_slow_worker(trace))
+	if (now.slow == REPLAY_SLOW_WORKER && trace_has_slow_worker(trace))
 		predict(trace, BUT(slow, REPLAY_SLOW_NONE), WHATIF_FIX_SLOW_WORKER, ret);
 }
 
@@ -458,6 +457,7 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 		.handover_factor = 1,
 		.fetch_factor = 1,
 		.sampling_factor = 1,
+		.own_load = OWN_LOAD,
 	};
 }
 

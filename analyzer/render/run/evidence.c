@@ -17,7 +17,6 @@
 #define FIRST_LONG     10.0
 #define LONG_STEPS 1.2
 #define OTHERWISE      1.25
-#define INNER_LEAST    0.5
 /* If sockets bring at least this share of a batch's bytes, sleeping loads may wait for them. */
 #define RECEIVED_LEAST 0.5
 
@@ -99,7 +98,7 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 			    series_has_others(&report->series) ? "what others leave of " : "",
 			    report->series.cores, report->series.cores == 1 ? "" : "s");
 	else if (f->eta < ETA_SERIOUS &&
-		 !(d->whatif.gain[WHATIF_IN_ORDER_FALSE] < ADVICE_GAIN))
+		 d->whatif.gain[WHATIF_IN_ORDER_FALSE] >= ADVICE_GAIN)
 		page_append(text, size,
 			    " Handing out in order costs another %s, because loads differ.",
 			    UNITS_SHARE(1 - f->eta));
@@ -491,23 +490,14 @@ static void add_rhythm(const struct report *report, char *text, size_t size)
 		    UNITS_TIME(ns[1] / count[1]), UNITS_TIME(ns[0] / count[0]));
 }
 
-/* Names a nested loader that has half of the judged loader's waits or more: it loads for that. */
-static void add_inner(const struct report *report, char *text, size_t size)
+static void add_inner(const struct loader_info *inner, char *text, size_t size)
 {
-	for (size_t i = 0; i < report->loader_count; i++) {
-		const struct loader_info *inner = &report->loaders[i];
-
-		if (inner == report->loader || !inner->nested ||
-		    inner->pid != report->loader->pid ||
-		    (double)inner->time_ns < INNER_LEAST * report->finding.own.wait_ns)
-			continue;
+	if (inner)
 		page_append(text, size,
 			    " Loader %" PRId64 "%s%s%s loads for it: --loader %" PRId64
 			    " says why that is slow.",
 			    inner->loader_id, *inner->place ? " (" : "", inner->place,
 			    *inner->place ? ")" : "", inner->loader_id);
-		return;
-	}
 }
 
 static void add_first(const struct report *report, char *text, size_t size)
@@ -565,8 +555,9 @@ static void add_first(const struct report *report, char *text, size_t size)
 	case CAUSE_ISOLATED_STALL:
 		add_cost(report, text, size);
 		break;
+	case CAUSE_INNER_LOADER:
 	case CAUSE_UNSEEN_LOADER:
-		add_inner(report, text, size);
+		add_inner(report->inner, text, size);
 		break;
 	case CAUSE_STEP_LINE:
 		page_append(text, size, " At least %s of the time is spent there.",

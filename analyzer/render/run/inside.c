@@ -82,7 +82,7 @@ struct inside_parts inside_parts(const struct inside *inside)
 	add_part(&parts, "read", "storage", 0, inside->loads.read_ns);
 	add_part(&parts, "open", "storage", 0, inside->loads.open_ns);
 	add_part(&parts, "collate", "", 0, inside->loads.collate_ns);
-	add_part(&parts, "blocked", "sleep(), locks, pipes, sockets", 0, inside->loads.blocked_ns);
+	add_part(&parts, "sleeping", "or in locks, queues", 0, inside->loads.blocked_ns);
 	qsort(parts.items, parts.count, sizeof(*parts.items), by_time);
 	return parts;
 }
@@ -119,12 +119,17 @@ static void divide_sleep(const struct load_facts *facts, struct inside_parts *pa
 	faults_ns = (int64_t)fmin(fmax(facts->wait_ns[LOAD_WAIT_FAULT], 0), 9e18);
 	parts->items[0].ns -= faults_ns < parts->items[0].ns ? faults_ns : parts->items[0].ns;
 	for (size_t i = 0; i < parts->count; i++)
-		if (strcmp(parts->items[i].name, "blocked") == 0)
+		if (strcmp(parts->items[i].name, "sleeping") == 0)
 			parts->items[i].ns = 0;
-	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
-		if (facts->wait_ns[kind] > 0)
-			add_part(parts, names[kind], "", 0,
-				 (int64_t)fmin(facts->wait_ns[kind], 9e18));
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++) {
+		double wait_ns = facts->wait_ns[kind];
+
+		/* These waits are in the time of the decoders, too. */
+		if (kind == LOAD_WAIT_THREAD)
+			wait_ns -= facts->decode_wait_ns;
+		if (wait_ns > 0)
+			add_part(parts, names[kind], "", 0, (int64_t)fmin(wait_ns, 9e18));
+	}
 	qsort(parts->items, parts->count, sizeof(*parts->items), by_time);
 }
 
@@ -252,7 +257,7 @@ static void add_samples(const struct inside *inside, struct outline *o)
 static void add_paths(struct outline *o, const char *title, const struct tally_list *list,
 		      const char *suffix, int64_t unlisted_ns)
 {
-	static const char *const headings[] = {"#Time", "#Slowest", "#Calls", "#Bytes", "", NULL};
+	static const char *const headings[] = {"#Time", "#Slowest", "#Opens", "#Bytes", "", NULL};
 	outline_table(o, "slowest", headings);
 	if (unlisted_ns > 0)
 		outline_title(

@@ -151,6 +151,13 @@ void remedy_starts(const struct report *report, const struct advice *advice, str
 		ret->how = "persistent_workers=True keeps workers only as long as their loader, "
 			   "and here each epoch has a loader of its own. What differs between "
 			   "epochs can be chosen by a sampler.";
+	} else if (!is_kept && report->diagnosis.grounds.is_left_early) {
+		ret->line = "Keep one iterator for all epochs, or load less far ahead.";
+		snprintf(ret->how_buffer, REMEDY_WORDS,
+			 "Epochs are left early: %s batches are loaded for each one that is taken, "
+			 "and iter() waits for the rest. Call next() of the same iterator again, "
+			 "or pass a smaller prefetch_factor.",
+			 UNITS_RATE(report->facts.loads_per_batch));
 	} else if (!is_kept) {
 		add_firsts(report, ret->how_buffer);
 	}

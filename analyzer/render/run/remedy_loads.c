@@ -102,8 +102,8 @@ static void add_leader(const struct report *report, const char *how, char *buffe
 
 	if (r->facts && r->read_again >= GROUNDS_READ_AGAIN)
 		page_append(buffer, REMEDY_WORDS,
-			    "%s bytes are read for each byte of a batch: take only the columns "
-			    "and rows that are used, or parse once. ",
+			    "%s bytes are read or unpacked for each byte of a batch: take only "
+			    "the columns and rows that are used, or parse once. ",
 			    UNITS_RATE(r->read_again));
 	at = strlen(buffer);
 	page_append(buffer, REMEDY_WORDS, "Begin with ");

@@ -14,6 +14,9 @@
 #include "store/run/lines.h"
 #include "store/run/query.h"
 
+/* a loader within another one matters from this part of the waits for that one on */
+#define INNER_LEAST 0.5
+
 static void inside_done(struct inside *inside)
 {
 	tally_list_done(&inside->steps);
@@ -131,6 +134,25 @@ static int find_lines(struct db *db, struct report *report)
 				  &report->lines);
 }
 
+/* Returns the loader that has INNER_LEAST or more of the judged loader's waits, and the most. */
+static const struct loader_info *find_inner(const struct report *report)
+{
+	const struct loader_info *inner = NULL;
+	double least_ns = INNER_LEAST * report->finding.own.wait_ns;
+
+	for (size_t i = 0; i < report->loader_count; i++) {
+		const struct loader_info *other = &report->loaders[i];
+
+		if (other == report->loader || !other->nested || !report->loader ||
+		    report->loader->nested || other->pid != report->loader->pid ||
+		    (double)other->time_ns < least_ns)
+			continue;
+		inner = other;
+		least_ns = (double)other->time_ns;
+	}
+	return inner;
+}
+
 static int find_cause(struct db *db, bool advises, struct report *report)
 {
 	const bool has_batches = report->loader && report->loader->batch_size > 0;
@@ -147,6 +169,7 @@ static int find_cause(struct db *db, bool advises, struct report *report)
 			.lines = &report->lines,
 			.gpu = &report->gpu_use,
 			.step = &report->step,
+			.has_inner = report->inner != NULL,
 			.has_gpu = report->gpu.mode != NULL || report->gpu_use.is_known,
 			.lacks = dialect_of(report->loader)->lacks |
 				 (has_batches ? 0 : OPTION_SAMPLER),
@@ -210,6 +233,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 		r = stuck_read(db, &report->samples,
 			       report->loader ? report->filter.loader_id : UNKNOWN,
 			       &report->finding, &report->stuck, &report->stuck_count);
+	report->inner = find_inner(report);
 	if (r == 0)
 		r = find_cause(db, advises, report);
 	if (r == 0 && advises)

@@ -28,13 +28,16 @@ static int find_flight(struct db *db, const struct why_input *input, struct flig
 static int find(struct db *db, const struct why_input *input, const struct stages *stages,
 		struct diagnosis *ret)
 {
-	const struct load_times loads = batch_totals_times(input->totals);
+	const struct load_facts *facts = input->known.facts;
+	struct load_times loads = batch_totals_times(input->totals);
 	struct slow_sample samples[WHY_SAMPLES];
 	struct slow_work work = {0};
 	struct flight flight;
 	struct cause_input known = input->known;
 	int r = find_flight(db, input, &flight);
 
+	if (facts && facts->decode_wait_ns > 0)
+		load_take_waits(&loads, facts->decode_wait_ns / facts->load_ns);
 	known.loads = &loads;
 	known.flight = &flight;
 	known.stages = stages;

@@ -229,7 +229,7 @@ static int read_fixed(struct db *db, struct load_facts *ret)
 }
 
 struct decoded {
-	double inflated_bytes, pixels, images;
+	double inflated_bytes, pixels, images, ns;
 	bool is_video;
 };
 
@@ -243,6 +243,7 @@ static int read_decoded(struct db *db, struct decoded *ret)
 	for (size_t i = 0; r == 0 && i < list.count; i++) {
 		const struct tally *tally = &list.items[i];
 
+		ret->ns += (double)tally->ns;
 		if (!tally->class) {
 			ret->inflated_bytes += (double)tally->pixels;
 			continue;
@@ -361,10 +362,29 @@ static int read_spread(struct db *db, int64_t loader_id, struct load_facts *ret)
 	return 0;
 }
 
+#define WAITS_LEAST 0.5 /* waits within decoders' calls matter from this share of load time on */
+
+/*
+ * Counts waits within decoders' calls for threads of their own (zarr's, which asks a server, say):
+ * such a call cannot decode for longer than all threads of its process together run.
+ */
+static void note_waiting_decoders(double decode_ns, double cpu_ns, struct load_facts *ret)
+{
+	const double runs_ns = fmax(cpu_ns, ret->runnable_threads * ret->load_ns);
+	const double faults_ns = fmax(ret->wait_ns[LOAD_WAIT_FAULT], 0);
+	const double waits_ns = fmin(decode_ns, ret->load_ns) - runs_ns - faults_ns;
+
+	if (!(ret->runnable_threads >= 0) || !(waits_ns >= WAITS_LEAST * ret->load_ns))
+		return;
+	ret->decode_wait_ns = waits_ns;
+	ret->wait_ns[LOAD_WAIT_THREAD] += waits_ns;
+}
+
 #define MOST_LOADERS  64
 #define BYTES_A_PIXEL 3
 
-static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
+static int read_made(struct db *db, int64_t loader_id, const struct load_totals *loads,
+		     struct load_facts *ret)
 {
 	const double received =
 		ret->wait_bytes[LOAD_WAIT_SOCKET] + ret->wait_bytes[LOAD_WAIT_THREAD];
@@ -393,6 +413,7 @@ static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
 		note_reads(&totals, ret);
 	if (r == 0)
 		r = read_decoded(db, &decoded);
+	note_waiting_decoders(decoded.ns, query_known(loads->cpu_ns), ret);
 	if (r == 0 && (decoded.inflated_bytes > 0 || decoded.pixels > 0 || received > 0))
 		r = sum_bytes(db, bytes, ids, count, &handed_out);
 	if (decoded.inflated_bytes > 0 && handed_out > 0)
@@ -403,6 +424,7 @@ static int read_made(struct db *db, int64_t loader_id, struct load_facts *ret)
 		ret->decoded_per_byte = BYTES_A_PIXEL * decoded.pixels / handed_out;
 	if (count != 1 || totals.samples < 1)
 		return r;
+	ret->loads_per_batch = query_known(loads->load_count) / query_known(totals.load_count);
 	if (decoded.images > 0) {
 		ret->images_per_sample = decoded.images / (double)totals.samples;
 		/* The frames decoded for a clip depend on its place in the file: no spread. */
@@ -465,7 +487,7 @@ int load_facts_read(struct db *db, const struct run_info *run, const struct load
 	if (r == 0)
 		r = read_loads(db, run, loads, by_workers, ret);
 	if (r == 0)
-		r = read_made(db, filter->loader_id, ret);
+		r = read_made(db, filter->loader_id, loads, ret);
 	if (r == 0)
 		r = read_fixed(db, ret);
 	return r < 0 ? r : read_threads(db, filter->loader_id, ret);
