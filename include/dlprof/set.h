@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #define DLPROF_SET_MOST 32
 
@@ -60,13 +61,13 @@ static inline bool dlprof_set_is(const char *text, size_t length, const char *wo
 	return length && strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* Returns the index of a word in "a|b|c", or -1. */
+/* Returns the index of a word in "a|b|c", or -1. Python's True and False are words, too. */
 static inline int32_t dlprof_set_word(const char *words, const char *text, size_t length)
 {
 	for (int32_t i = 0; *words; i++) {
 		size_t word = strcspn(words, "|");
 
-		if (word == length && memcmp(words, text, length) == 0)
+		if (word == length && strncasecmp(words, text, length) == 0)
 			return i;
 		words += word + (words[word] == '|');
 	}

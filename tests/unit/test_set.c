@@ -30,6 +30,10 @@ Test(set, all_loaders_or_one)
 	cr_assert_eq(dlprof_set_wanted(&list, DLPROF_SET_PREFETCH, "train.py:1"), -1);
 	cr_assert_eq(dlprof_set_wanted(&list, DLPROF_SET_PIN, "train.py:1"), 1);
 	cr_assert_eq(dlprof_set_wanted(&list, DLPROF_SET_IN_ORDER, NULL), 0);
+	/* As remedies and programs spell them. */
+	cr_assert_eq(parse("num_workers=2,persistent=True,in_order=False"), DLPROF_SET_FINE);
+	cr_assert_eq(dlprof_set_wanted(&list, DLPROF_SET_PERSISTENT, NULL), 1);
+	cr_assert_eq(dlprof_set_wanted(&list, DLPROF_SET_IN_ORDER, NULL), 0);
 	/* The last setting counts, but a setting for a place goes before settings for all. */
 	cr_assert_eq(parse("train.py:16:workers=2;workers=8,workers=4"), DLPROF_SET_FINE);
 	cr_assert_eq(dlprof_set_wanted(&list, DLPROF_SET_WORKERS, "train.py:16"), 2);
