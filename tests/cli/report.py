@@ -169,6 +169,13 @@ def check_json(folder):
     for form in (["--json"], ["batches", "--json"], ["trace"]):
         t.equal(re.findall(t.HARMFUL, report(*form, path).out), [], form, "is not escaped")
     t.equal(found["run"]["host"], "a\ufffdb", "invalid UTF-8")
+    for stop, killed in ((None, 2), ("300", None)):
+        path = rundb.lockstep(os.path.join(folder, "ends.db"), meta={"stop_after": stop} if stop else {})
+        with rundb.sqlite3.connect(path) as database:
+            for worker in range(2):
+                rundb.insert(database, "t_process", {"pid": 50 + worker, "start_ticks": 2, "role": "worker", "worker_id": worker,
+                                                     "loader_id": 1, "exit": "gone", "exit_status": 9})
+        t.equal(strict_json(report("--json", path).out)["run"]["end"]["killed_workers"], killed, "stopped after", stop)
     t.equal(found["run"]["start"], "2025-12-17T19:33:20Z")
     t.equal((found["starved"], found["cause"], found["slow_worker"]),
             (True, "loader_capacity", None))
