@@ -150,6 +150,32 @@ def check_leader(folder):
         t.check(words in forms.flat(forms.run(path)), words, forms.run(path))
 
 
+def cpu_remedy(path):
+    steps = {step["id"]: step for step in json.loads(forms.run(path, "--json"))["advice"]}
+    return steps["reduce_cpu_per_batch"]["how"]
+
+
+def check_begin(folder):
+    """Less CPU begins with the user's line that computes, not with one that sleeps, nor with its transform."""
+    rundb, path = line_runs.rundb, os.path.join(folder, "begin.db")
+    own, other = (line_runs.TRAIN, "Pics.__getitem__", 22), (line_runs.TRAIN, "Pics.__getitem__", 23)
+    for frames, cpu, words in (([own], 0.9, "Begin with line train.py:22: do what"), ([own], 0.3, "Do what"),
+                               ([own, other], 0.9, "Begin with Pics.__getitem__: do what"),
+                               ([line_runs.TENSOR, own], 0.9, "ElasticTransform takes 80 % of a load: choose a cheaper")):
+        batches = [dict(row, cpu_ns=int(cpu * row["load_ns"])) for row in rundb.simulate(60, 4, 60, 10, epochs=6)]
+        is_split = frames == [own, other]
+        stacks = [[own], [other]] if is_split else [frames]
+        rundb.build(path, [rundb.loader(batches, workers=4)], meta=dict(line_runs.META, cpus="2"),
+                    lines=[("worker", 1, "load", stack + [line_runs.FETCH], 1000 // len(stacks) - 50 * number)
+                           for number, stack in enumerate(stacks)] +
+                    [("worker", 1, "load", [line_runs.COLLATE, line_runs.FETCH], 200)])
+        with sqlite3.connect(path) as database:
+            database.execute("INSERT INTO t_total SELECT 'step', 'ElasticTransform', 'torchvision', 0, COUNT(*),"
+                             " SUM(load_ns) * ?, 0, 0, 1000, 0 FROM t_batch", (0.4 if is_split or cpu < 0.5 else 0.8,))
+        t.check(cpu_remedy(path).startswith(words), cpu_remedy(path), words)
+        t.equal("Line train.py:22 takes most of a load" in forms.flat(forms.run(path)), not is_split, words)
+
+
 def check_callee(folder):
     """Of a line of the user's the screen names the innermost library function with half of its time or more."""
     rundb, package = line_runs.rundb, line_runs.TORCH.replace("/torch/", "/monai/")
@@ -300,7 +326,7 @@ def check_stuck(folder):
 def main():
     t.need_shim()
     folder = t.scratch()
-    for check in (check_section, check_names, check_wrapped, check_leader, check_callee, check_not_named, check_json, check_crowded, check_order,
+    for check in (check_section, check_names, check_wrapped, check_leader, check_begin, check_callee, check_not_named, check_json, check_crowded, check_order,
                   check_nothing, check_ascii, check_stuck):
         check(folder)
     t.finish()

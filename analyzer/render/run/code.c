@@ -417,7 +417,7 @@ bool code_add_leader(const struct report *report, enum line_group group, bool be
 		return false;
 	names = code_names(&report->samples, report->run.command);
 	function = CODE_FUNCTION(&names, line->frame);
-	if (strncmp(lines_bare_name(function), "__", 2) == 0)
+	if (strncmp(lines_bare_name(function), "__", 2) == 0 && line->share >= MOSTLY)
 		page_append(text, size, "%sine %s", begins_sentence ? "L" : "l",
 			    tail(CODE_PLACE(&names, line->frame)));
 	else

@@ -24,6 +24,17 @@ static bool computes_in_line(const struct report *report)
 	return line && line->share - line->error >= MOST && r->cpu_share >= MOST;
 }
 
+/* Returns true if that line is the user's, and does not spend most of its time in another file. */
+static bool computes_in_own_line(const struct report *report)
+{
+	const struct line_share *line = lines_leading(&report->lines, LINE_LOADS);
+	const struct line_frame *frames = report->samples.frames;
+
+	return computes_in_line(report) && line->is_own &&
+	       (line->inner_share < MOST ||
+		strcmp(frames[line->inner].file, frames[line->frame].file) == 0);
+}
+
 /* Names the two largest parts of loads: observed transforms and decoders, else kinds of work. */
 static void add_largest(const struct report *report, char *buffer)
 {
@@ -71,12 +82,16 @@ static bool add_fixed(const struct report *report, const struct inside_parts *pa
 	return true;
 }
 
-/* Names a transform that takes half of the loads or more. Returns false if there is none. */
+/*
+ * Names a transform that takes half of the loads or more. Returns false if there is none, or if a
+ * line of the user's computes in most of the loads, which says more.
+ */
 static bool add_transform(const struct report *report, char *buffer)
 {
 	const struct inside_parts parts = inside_parts(&report->inside);
 	const double load_ns = fmax((double)report->inside.loads.load_ns, 0);
 	const bool is_long = parts.count && strcmp(parts.items[0].what, "transform") == 0 &&
+			     !computes_in_own_line(report) &&
 			     2 * (double)parts.items[0].ns >= load_ns;
 
 	if (add_fixed(report, &parts, buffer)) {
@@ -98,6 +113,9 @@ static void add_leader(const struct report *report, const char *how, char *buffe
 {
 	const struct line_share *leading = lines_leading(&report->lines, LINE_LOADS);
 	const struct grounds *r = &report->diagnosis.grounds;
+	/* The line sleeps, for example, in more than half of its time. */
+	const bool is_waiting = leading && leading->share - leading->error >
+						   2 * (r->cpu_share + r->no_core_share);
 	size_t at;
 
 	if (r->facts && r->read_again >= GROUNDS_READ_AGAIN)
@@ -107,7 +125,7 @@ static void add_leader(const struct report *report, const char *how, char *buffe
 			    UNITS_RATE(r->read_again));
 	at = strlen(buffer);
 	page_append(buffer, REMEDY_WORDS, "Begin with ");
-	if (code_add_leader(report, LINE_LOADS, false, buffer, REMEDY_WORDS)) {
+	if (!is_waiting && code_add_leader(report, LINE_LOADS, false, buffer, REMEDY_WORDS)) {
 		/* Each epoch collates other batches, so none of the results can be kept. */
 		if (leading && leading->is_collating)
 			how = "Stack whole arrays (numpy.stack, torch.from_numpy), not lists of "
