@@ -102,7 +102,7 @@ static bool is_within(const struct stage *stage)
 
 static void put_stages(struct html *html, const struct stage *stages, size_t count)
 {
-	double all_ns = 0, begin_ns = 0, last_ns = 0, bottom;
+	double all_ns = 0, begin_ns = 0, last_ns = 0;
 	struct figure f;
 
 	for (size_t i = 0; i < count; i++)
@@ -116,7 +116,6 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 	f.left = LEFT;
 	f.right = RIGHT;
 	f.x_high = all_ns > 0 ? all_ns : 1;
-	bottom = f.bottom;
 	for (size_t i = 0; i < count; i++) {
 		const struct stage *stage = &stages[i];
 		double ns = isnan(stage->ns) ? 0 : stage->ns, y = f.top + (double)i * ROW;
@@ -141,7 +140,6 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 		last_ns = from_ns;
 		begin_ns = from_ns + (is_within(stage) ? 0 : ns);
 	}
-	f.bottom = bottom;
 	figure_x_times(&f, "since work on it began, on average");
 	figure_end(&f);
 	html_put(html,
