@@ -271,5 +271,7 @@ Test(part, other_kinds_of_files)
 	part.job.groups[0].by_step.widths[0].list[0].wait_ns += 1;
 	write_part();
 	cr_expect_eq(part_read_windows(path, &read), -EBADMSG);
+	cr_assert_eq(unlink(path), 0);
+	cr_expect_eq(part_read_windows(path, &read), -ENOENT);
 	part_done(&read);
 }
