@@ -427,6 +427,40 @@ Test(period, slips)
 	}
 }
 
+/* Of three events, two pairs are 500 batches apart. No pair of two events is. */
+Test(period, a_long_period_of_three_events)
+{
+	struct event list[] = {{70, 40}, {570, 40}, {1070, 40}};
+	const struct events events = {.count = 3, .cap_ns = 20, .list = list};
+	const struct events two = {.count = 2, .cap_ns = 20, .list = list};
+	const struct fold_segment whole = {0, 2000, 0};
+	size_t found;
+	double log_p;
+
+	cr_assert_eq(events_long_period(&events, &whole, 1, true, 64, 999, &found, &log_p), 0);
+	cr_expect_eq(found, 500, "%zu", found);
+	cr_expect_lt(log_p, -1);
+	cr_assert_eq(events_long_period(&two, &whole, 1, true, 64, 999, &found, &log_p), 0);
+	cr_expect(found == 0 && log_p == 0);
+}
+
+/* Gaps of 9, 5, 5, 9, 7 and 5 batches between large events; another event is too small to count. */
+Test(period, the_most_frequent_gap)
+{
+	struct event list[] = {{3, 40},  {12, 40}, {15, 9},  {17, 40},
+			       {22, 40}, {31, 40}, {38, 40}, {43, 40}};
+	struct events events = {.count = 8, .cap_ns = 20, .list = list};
+	struct event_gaps gaps;
+
+	cr_assert_eq(events_gaps(&events, &gaps), 0);
+	cr_expect(gaps.large_count == 7 && gaps.gap_count == 6 && gaps.large_ns == 280);
+	cr_expect_eq(gaps.mode, 5, "%zu", gaps.mode);
+	/* The shortest of 5, 7 and 9, of which there are two each. */
+	list[7].position = 45;
+	cr_assert_eq(events_gaps(&events, &gaps), 0);
+	cr_expect_eq(gaps.mode, 5, "%zu", gaps.mode);
+}
+
 Test(period, order_and_overflow_are_survived)
 {
 	begin(INT32_MAX);
