@@ -17,6 +17,7 @@
 #include "drain/base/process.h"
 #include "drain/machine/cgroup.h"
 #include "drain/machine/cpus.h"
+#include "drain/machine/neighbours.h"
 
 #define PID 77
 #define V2  "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -340,4 +341,21 @@ Test(cpus, less_than_a_tick_is_seen)
 	cr_assert_leq(process_used_ns(1, &stat), stat.used_ns + 20000000);
 	cr_assert_geq(process_used_ns(1, &stat), stat.used_ns);
 	cr_assert_eq(process_used_ns(5000000, &stat), stat.used_ns, "no such process");
+}
+
+#define SECOND INT64_C(1000000000)
+
+/* Until it is known, others may have used one core for a second before each look. */
+Test(cpus, others_may_have_used_a_core_before_the_first_look)
+{
+	struct cores cores = {0};
+
+	cr_assert_eq(cores_update(&cores, NULL, NULL, 0, 0, 10 * SECOND), 0);
+	cr_expect_eq(cores.most_ns, SECOND);
+	cr_assert_eq(cores_update(&cores, NULL, NULL, 0, 0, 10 * SECOND + 1), 0);
+	cr_expect_eq(cores.looked_ns, 10 * SECOND, "the pause is not over");
+	cr_assert_eq(cores_update(&cores, NULL, NULL, 0, 0, 12 * SECOND), 0);
+	cr_expect_eq(cores.looked_ns, 12 * SECOND);
+	cr_expect_eq(cores.most_ns, 2 * SECOND);
+	cr_expect_eq(cores.of_ns, 0);
 }

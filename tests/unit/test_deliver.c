@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A copy of a run arrives whole, and replaces no file but an older copy of the same run. */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "drain/database/deliver.h"
+#include "drain/database/home.h"
 #include "store/database/db_open.h"
 #include "store/run/query.h"
 #include "store/write/write.h"
@@ -155,4 +157,29 @@ Test(deliver, makes_the_name_again_that_somebody_removed)
 {
 	cr_assert_eq(send(), 0);
 	expect_at("run.db");
+}
+
+/* Fails to write; returns whether the database is in the run's folder after that. */
+static bool moves(bool is_open, int error)
+{
+	struct home home;
+	struct db *db;
+
+	unlink(target);
+	put("user.db", "");
+	home_init(&home, in_folder("user.db"), folder);
+	if (is_open) {
+		cr_assert_eq(home_open(&home, &db), 0);
+		db_close(db);
+	}
+	home_failed(&home, error);
+	return home.is_local;
+}
+
+Test(deliver, waits_for_a_database_that_was_open_and_is_locked)
+{
+	cr_expect(moves(false, -EBUSY), "one of another program");
+	cr_expect_not(moves(true, -EBUSY));
+	cr_expect(moves(true, -ENOSPC));
+	cr_expect_not(moves(true, -ENOMEM));
 }
