@@ -66,6 +66,10 @@ Test(cause, samples_that_are_chosen_in_iter)
 			   0.8 * finding.account.part_ns[ACCOUNT_EPOCH_START], MS);
 	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_VECTORISE_SAMPLER);
 	cr_expect_gt(diagnosis.advice.steps[0].gain, 0.2);
+	diagnose_starts_by(0, 0.5);
+	cr_expect_float_eq(diagnosis.start_sampling_ns,
+			   0.5 * finding.account.part_ns[ACCOUNT_EPOCH_START], MS,
+			   "half is enough");
 	diagnose_starts_by(0, 0.4);
 	cr_expect_eq(diagnosis.cause, CAUSE_EPOCH_START);
 	starts = 1;

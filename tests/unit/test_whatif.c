@@ -343,6 +343,20 @@ Test(whatif, waiting_is_between_none_and_all)
 	cr_assert_geq(predicted, 200, "%d", predicted);
 }
 
+/* Of 200 ms, a hand-over takes 100: with the setting, it may take half as long. */
+Test(whatif, hand_overs_may_take_half_as_long)
+{
+	struct model m = HEALTHY;
+
+	m.load = 100;
+	m.delivery = 100;
+	m.batches = 4000;
+	model_diagnose(&m);
+	series_done(&series);
+	cr_expect_float_eq(diagnosis.whatif.batches_per_s[WHATIF_PREFETCH_X4], 5, 0.05);
+	cr_expect_float_eq(diagnosis.whatif.high_per_s[WHATIF_PREFETCH_X4], exp(0.04) / 0.15, 0.07);
+}
+
 /* The training asks a second loader within its steps, and waits for it 40 ms of each 100. */
 Test(whatif, waits_for_another_loader_are_waiting_in_each_prediction)
 {
