@@ -103,6 +103,23 @@ for batch in Iterator(DataLoader(list(range(16)), batch_size=2, sampler=Slow(), 
     check(found[0]["sample_ns"] >= 300_000_000, "sampling without __iter__", found)
 
 
+def check_left():
+    """An epoch that was left ends as its workers do, and the next one is as if it had ended by itself."""
+    _, truth, found = record("""
+iterator = iter(DataLoader(Set(), batch_size=2, num_workers=2))
+next(iterator)
+begin = now()
+del iterator
+truth.append([begin, now()])
+train(Set(), workers=2)
+""")
+    equal(len(found), 2, "one that was left, and the next")
+    begin, ended = truth[0]
+    check(begin <= found[0]["stop_begin_ns"] and
+          found[0]["stop_begin_ns"] + found[0]["stop_ns"] <= ended, "left", found[0], truth[0])
+    check_times("after one that was left", found[1], truth[1])
+
+
 def main():
     need_torch()
     need_shim()
@@ -113,6 +130,7 @@ def main():
     # Starting and ending workers takes what it takes.
     check(found[1]["setup_ns"] > found[0]["setup_ns"], "workers are started in iter()", found)
     check(found[1]["stop_ns"] > found[0]["stop_ns"], "workers are ended in the last next()", found)
+    check_left()
     use_stub()
     pid, truth, found = record("""
 thread = threading.Thread(target=train, args=(Set(),))

@@ -222,6 +222,7 @@ for number, batch in enumerate(DataLoader(Samples(), num_workers=1), 1):
     for database in databases(folder):
         wait_for_drain(database)
         meta = {row["key"]: row["value"] for row in rows(database, "SELECT * FROM meta")}
+        equal((meta["host"], meta["kernel"]), (os.uname().nodename, os.uname().release), "torchrun: the machine")
         found[int(meta["rank"]), int(meta["attempt"])] = stored(database)[0]
     equal(found, {(0, 0): 30, (1, 0): 20, (0, 1): 30, (1, 1): 30}, "torchrun: rank, attempt, batches")
 

@@ -76,6 +76,7 @@ if __name__ == "__main__":
 
 
 # Holds each batch for one step more, and before it lets go of that works for 1 ms, or lacks its core.
+# "leaves": lets go of each batch at once, and leaves the epoch.
 FREES = """
 import multiprocessing, os, sys, time
 import torch
@@ -88,6 +89,13 @@ class Data:
         return %d
     def __getitem__(self, i):
         return torch.zeros(1 << 18)
+if sys.argv[1] == "leaves":
+    loader = DataLoader(Data(), 1, num_workers=1, persistent_workers=True)
+    for _ in range(20):
+        for batch in loader:
+            batch = None
+            break
+    sys.exit()
 batches = iter(DataLoader(Data(), 1, num_workers=1))
 batch = before = next(batches)
 core = {min(os.sched_getaffinity(0))}
@@ -180,6 +188,8 @@ def check_freeing():
         while len(counts) < ATTEMPTS and not (counts and least <= counts[-1] <= most):
             counts.append(freed(how))
         check(least <= counts[-1] <= most, how, counts, "of", BATCHES)
+    left = freed("leaves")
+    check(15 <= left <= 20, "epochs that were left, batches that were let go of", left, "of 20")
 
 
 def main():
