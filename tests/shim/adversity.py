@@ -110,6 +110,16 @@ def check_odd_paths():
             equal(count(database), 40, name, "rows")
 
 
+def check_longest_path():
+    """The name of a database has at most 1023 bytes. SQLite opens none of so many."""
+    folder = scratch()
+    path = folder + 4 * ("/" + "d" * 200)
+    path += "/" + "r" * (1023 - len(path) - 4) + ".db"
+    train("longest output name:", folder, DLPROF_OUT=path)
+    wait_for_drain(path)
+    equal(count(shutil.copy(path, folder)), 40, "longest output name: rows")
+
+
 def mounted(options):
     """Mounts a new tmpfs and returns its folder; None: mounting is not allowed here."""
     folder = scratch()
@@ -305,6 +315,7 @@ def main():
     use_stub()
     check_gone_reader()
     check_odd_paths()
+    check_longest_path()
     check_full_disk()
     check_read_only_disk()
     check_memory()
