@@ -16,6 +16,8 @@
 #include "render/form/verdict.h"
 #include "render/run/ended.h"
 #include "render/run/explain.h"
+#include "render/run/parts.h"
+#include "render/run/report.h"
 
 #define ASSERT_TEXT(call, expected)                                                                \
 	do {                                                                                       \
@@ -332,4 +334,247 @@ Test(verdict, a_share_is_not_rounded_into_another_verdict)
 		cr_expect(strncmp(buffer, rows[i].begin, strlen(rows[i].begin)) == 0, "%g: %s",
 			  rows[i].ratio, buffer);
 	}
+}
+
+static char said[1000];
+
+/* Returns what a report says after the sentence of its cause. */
+static const char *evidence(const struct report *report)
+{
+	*said = '\0';
+	evidence_add(report, said, sizeof(said));
+	return said;
+}
+
+Test(evidence, workers_that_run_out_of_data)
+{
+	static struct report report = {.series.workers = 8};
+	struct diagnosis *d = &report.diagnosis;
+
+	d->cause = CAUSE_IDLE_WORKERS;
+	d->grounds.loading = 2;
+	cr_expect_str_eq(evidence(&report), " 2 of 8 workers make all batches.");
+	d->cause = CAUSE_UNEVEN_SHARDS;
+	d->uneven = (struct uneven){.loading = 1,
+				    .share = 0.4,
+				    .begin = 300,
+				    .batches = 400,
+				    .wait_share = 0.9,
+				    .list = {3},
+				    .named = 1};
+	cr_expect_str_eq(
+		evidence(&report),
+		" Worker 3 makes 40 % of the batches. From about batch 300 of 400 on only 1 of 8 "
+		"workers loads; 90 % of the waiting for unfinished batches comes after that.");
+	d->uneven = (struct uneven){.loading = 3,
+				    .share = 0.6,
+				    .begin = 200,
+				    .batches = 400,
+				    .wait_share = 0.8,
+				    .list = {3, 4, 7},
+				    .named = 3};
+	cr_expect_str_eq(
+		evidence(&report),
+		" Workers 3, 4 and 7 make 60 % of the batches. From about batch 200 of 400 on only "
+		"3 of 8 workers load; 80 % of the waiting for unfinished batches comes after "
+		"that.");
+	d->uneven.loading = 5;
+	d->uneven.named = 0;
+	d->uneven.wait_share = 1;
+	cr_expect_str_eq(evidence(&report), " In each epoch 5 of 8 workers make 60 % of the "
+					    "batches. From about batch 200 of 400 on "
+					    "only 5 of 8 workers load; 100 % of the waiting for "
+					    "unfinished batches comes after that.");
+}
+
+Test(evidence, batches_that_are_thrown_away)
+{
+	static struct report report = {.finding.batch_count = 400};
+	struct diagnosis *d = &report.diagnosis;
+
+	d->cause = CAUSE_SKIPPED_BATCHES;
+	d->skipped.count = 40;
+	d->causes[0] = (struct cause_cost){CAUSE_SKIPPED_BATCHES, 12.5e9, 0.25};
+	d->causes[1] = (struct cause_cost){CAUSE_COLD_CACHE, 5e9, 0.125};
+	d->cause_count = 2;
+	cr_expect_str_eq(evidence(&report),
+			 " 40 of 400 batches are followed by no step. It takes 12.5 s, "
+			 "25 % of the time.");
+	d->second = CAUSE_COLD_CACHE;
+	cr_expect_str_eq(evidence(&report),
+			 " 40 of 400 batches are followed by no step. It takes 12.5 s, "
+			 "25 % of the time. Also: the first epoch's cold data, 12 % of the "
+			 "time.");
+}
+
+Test(evidence, workers_that_are_asked_for_their_tensors)
+{
+	static const struct {
+		int64_t gathered;
+		const char *which;
+	} table[] = {{2, "2nd"},   {3, "3rd"},   {4, "4th"},
+		     {11, "11th"}, {21, "21st"}, {113, "113th"}};
+	static struct report report;
+	struct diagnosis *d = &report.diagnosis;
+	char text[200];
+
+	d->cause = CAUSE_WORKER_INTERPRETER;
+	d->grounds.fetch.count = 1;
+	d->grounds.fetch.each_ns = 2e6;
+	d->grounds.fetch.cpu_share = 0.1;
+	cr_expect_str_eq(evidence(&report),
+			 " Each batch asks its worker for 1 descriptor and waits 2.00 ms for "
+			 "each, of which the training's CPU is 10 %.");
+	d->grounds.fetch.count = 3;
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		d->gathered = table[i].gathered;
+		snprintf(text, sizeof(text),
+			 " Each batch asks its worker for 3 descriptors and waits 2.00 ms for "
+			 "each, of which the training's CPU is 10 %%. Only each %s batch is "
+			 "followed by a step.",
+			 table[i].which);
+		cr_expect_str_eq(evidence(&report), text);
+	}
+}
+
+Test(evidence, steps_that_take_long)
+{
+	static struct report report;
+	struct diagnosis *d = &report.diagnosis;
+
+	d->cause = CAUSE_STEPS_HELD;
+	d->grounds.steps_held = (struct steps_held){.share = 0.3, .error = 0.05};
+	cr_expect_str_eq(evidence(&report), " It is in Python in 30 % (± 5) of their time.");
+	report.gpu_use.is_known = true;
+	cr_expect_str_eq(evidence(&report), " They wait for it in 30 % (± 5) of their time.");
+	d->cause = CAUSE_STEP_LINE;
+	d->causes[0] = (struct cause_cost){CAUSE_STEP_LINE, 20e9, 0.2};
+	d->causes[1] = (struct cause_cost){CAUSE_EPOCH_START, 8e9, 0.08};
+	d->cause_count = 1;
+	cr_expect_str_eq(evidence(&report), " At least 20 % of the time is spent there.");
+	d->cause_count = 2;
+	d->causes[0].cause = CAUSE_MAIN_THREAD_PERIODIC;
+	cr_expect_str_eq(evidence(&report),
+			 " At least 20 % of the time is spent there. That is time of steps; "
+			 "most of the waiting is starting and ending epochs, 8.0 % of the time.");
+}
+
+Test(evidence, cores_and_memory_that_are_short)
+{
+	static struct load_facts facts = {
+		.major_faults = 1200, .private_begin_bytes = 1e9, .private_end_bytes = 3e9};
+	static struct report report = {.series = {.workers = 16, .cores = 4},
+				       .finding.load_mean_ns = 250e6};
+	struct diagnosis *d = &report.diagnosis;
+
+	d->cause = CAUSE_TOO_MANY_WORKERS;
+	cr_expect_str_eq(evidence(&report), " 16 workers on 4 cores: a load takes 250 ms.");
+	d->grounds.cpu_share = 0.4;
+	cr_expect_str_eq(evidence(&report),
+			 " 16 workers on 4 cores: a load takes 250 ms, of which it runs for 40 %.");
+	d->cause = CAUSE_MEMORY;
+	d->grounds.facts = &facts;
+	cr_expect_str_eq(evidence(&report),
+			 " 1,200 pages were read back from disk. A worker's own memory grew "
+			 "from 1.00 GB to 3.00 GB.");
+	facts.swapped_bytes = 2e9;
+	cr_expect_str_eq(evidence(&report),
+			 " 1,200 pages were read back from disk; 2.00 GB of the run were swapped "
+			 "out. A worker's own memory grew from 1.00 GB to 3.00 GB.");
+	facts.major_faults = 0;
+	facts.private_end_bytes = 1e9;
+	cr_expect_str_eq(evidence(&report), " 2.00 GB of the run were swapped out.");
+}
+
+Test(evidence, operators_and_readers_of_dali)
+{
+	static struct stage_work list[] = {{.name = "resize", .kind = STAGE_TRANSFORM},
+					   {.name = "decode", .kind = STAGE_READ}};
+	static struct report report = {.stages = {.list = list, .count = 2},
+				       .finding.own = {.wait_ns = 6e9, .count = 300}};
+	struct diagnosis *d = &report.diagnosis;
+	struct stage_finding *f = &d->stages;
+	const struct advice parallel = {.id = ADVICE_PARALLEL_STAGE};
+	const struct advice cheaper = {.id = ADVICE_CHEAPER_STAGE};
+	struct remedy words;
+
+	d->cause = CAUSE_SLOW_STAGE;
+	*f = (struct stage_finding){.maker = STAGES_DALI,
+				    .limit = STAGE_LIMIT_WORK,
+				    .lead = 1,
+				    .lead_share = 0.75,
+				    .each_ns = 12.5e6};
+	cr_expect_str_eq(evidence(&report),
+			 " decode takes 75 % of the executor's time, 12.5 ms a batch; "
+			 "operators run one after the other.");
+	cr_expect_str_eq(remedy_say(&report, &parallel, &words)->line,
+			 "Give the pipeline more threads: num_threads.");
+	cr_expect_str_eq(remedy_say(&report, &cheaper, &words)->line,
+			 "Make reading (decode) faster.");
+	f->lead = 0;
+	cr_expect_str_eq(remedy_say(&report, &cheaper, &words)->line,
+			 "Make resize need less time.");
+	f->limit = STAGE_LIMIT_SERIAL;
+	f->wanted = 2;
+	cr_expect_str_eq(evidence(&report),
+			 " The operators wait for the reader, which has one thread: a file "
+			 "takes 12.5 ms.");
+	cr_expect_str_eq(remedy_say(&report, &parallel, &words)->line,
+			 "Build the pipeline twice: a reader has one thread.");
+	f->wanted = 4;
+	f->is_reading = true;
+	cr_expect_str_eq(evidence(&report),
+			 " The operators wait for the readers, of which each has one thread: a "
+			 "file takes 12.5 ms, waiting for files.");
+	f->callback_share = 0.6;
+	cr_expect_str_eq(evidence(&report),
+			 " Of the 20.0 ms that a batch is waited for, 60 % is Python of the "
+			 "program's own (an external source), which the training's thread calls.");
+	cr_expect_str_eq(remedy_say(&report, &parallel, &words)->line,
+			 "Call the external source in processes.");
+}
+
+/* Fails unless a remedy says how with these words; they end where the words of its page begin. */
+static void expect_how(const struct report *report, enum advice_id id, const char *words)
+{
+	const struct advice advice = {.id = id, .whatif = -1};
+	struct remedy remedy;
+	const char *how = remedy_say(report, &advice, &remedy)->how;
+
+	cr_expect(strncmp(how, words, strlen(words)) == 0, "%s", how);
+}
+
+Test(remedy, how_names_what_the_run_has)
+{
+	static float waits[] = {2e9f, 1e9f, 5e9f}, steps[] = {3e9f, 4e9f, 5e9f};
+	static struct load_facts facts = {.batch_bytes = 40e6,
+					  .files = {.count = 12, .bytes = 6e9}};
+	static struct loader_info loader = {.kind = "DataLoader"};
+	static struct report report = {.loader = &loader,
+				       .loaders = &loader,
+				       .loader_count = 1,
+				       .series = {.workers = 4,
+						  .loading = 3,
+						  .count = 3,
+						  .wait_ns = waits,
+						  .compute_ns = steps}};
+	struct grounds *r = &report.diagnosis.grounds;
+
+	r->facts = &facts;
+	r->is_opened_by_all = true;
+	expect_how(&report, ADVICE_SPLIT_FIRST,
+		   "Each of 12 files is opened 3 times in each epoch, as often as there are "
+		   "workers, and 6.00 GB of it "
+		   "are read. ");
+	r->blown_up = 8;
+	expect_how(&report, ADVICE_SHRINK_BATCH,
+		   "A batch has 40.0 MB, its decoded images 5.00 MB. Keep masks ");
+	r->small.count = 256;
+	r->small.each_ns = 30e3;
+	expect_how(&report, ADVICE_INDEX_AT_ONCE,
+		   "Each of 256 samples of a batch takes 30.0 us. DataLoader(");
+	report.diagnosis.shift = (struct shift){.at = 2, .before_ns = 20e6, .after_ns = 50e6};
+	r->asked_share = 0.6;
+	expect_how(&report, ADVICE_FIND_EVENT,
+		   "Since batch 2 (10.0 s after the first) loads take 2.5 times as long. ");
 }

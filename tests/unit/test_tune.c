@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "analysis/statistics/stats.h"
 #include "analysis/predict/tune.h"
+#include "analysis/statistics/stats.h"
+#include "launch/tune/tune.h"
 
 /* Quantiles from a textbook's table. */
 Test(tune, quantiles_of_t)
@@ -369,4 +371,123 @@ Test(tune, only_so_many_settings_are_tried)
 	whatif.setups[WHATIF_MAX].workers = 200;
 	whatif.setups[WHATIF_MAX + 1].workers = 201;
 	cr_expect_eq(tune_choose(&whatif, &none, false, list), 1);
+}
+
+/* Shows the result; returns what the screen says, with one blank where it has several, or a line's
+ * end. */
+static const char *shown(const struct tune *tune)
+{
+	static char said[4096];
+	FILE *kept = stdout, *file = tmpfile();
+	size_t length = 0;
+
+	cr_assert(file);
+	stdout = file;
+	cr_assert_eq(tune_show(tune), 0);
+	stdout = kept;
+	rewind(file);
+	for (int c; (c = getc(file)) != EOF && length + 1 < sizeof(said);)
+		if ((c != ' ' && c != '\n') || (length && said[length - 1] != ' '))
+			said[length++] = c == '\n' ? ' ' : (char)c;
+	said[length] = '\0';
+	fclose(file);
+	return said;
+}
+
+#define EXPECT(tune, text)                                                                         \
+	do {                                                                                       \
+		const char *found = shown(tune);                                                   \
+                                                                                                   \
+		cr_expect(strstr(found, text), "%s", found);                                       \
+	} while (0)
+
+static const struct launch_options three_rounds = {.rounds = 3};
+
+/* Of two settings that are proven the better one is to be written. */
+Test(tune, the_screen_says_what_is_proven_and_how_to_write_it)
+{
+	static struct tune tune = {
+		.options = &three_rounds,
+		.folder = "/tmp/tune",
+		.database = "/tmp/tune/base.db",
+		.place = "train.py:9",
+		.stop_after = 400,
+		.run_count = 13,
+		.round_count = 3,
+		.seconds = 125,
+		.base_per_s = {10, 10, 10, 10},
+		.trial_count = 3,
+		.candidate_count = 4,
+		.world_size = 8,
+		.rank = 5,
+	};
+
+	tune.candidates[0] =
+		(struct tune_candidate){.key = DLPROF_SET_WORKERS, .value = 4, .gain = 1};
+	tune.candidates[0].low = 0.5;
+	tune.candidates[0].high = 2;
+	tune.candidates[1] =
+		(struct tune_candidate){.key = DLPROF_SET_CONTEXT, .value = 2, .gain = NAN};
+	tune.candidates[2] =
+		(struct tune_candidate){.key = DLPROF_SET_PIN, .value = 1, .gain = NAN};
+	tune.candidates[3] = (struct tune_candidate){.key = DLPROF_SET_PREFETCH, .value = 8};
+	tune.candidates[3].choice = TUNE_NO_SHM;
+	tune.candidates[3].need_bytes = 3e9;
+	for (int i = 0; i < 3; i++) {
+		tune.trials[i].candidate = &tune.candidates[i];
+		tune.trials[0].gains[i] = log(1.5);
+		tune.trials[1].gains[i] = log(2);
+	}
+	tune.trials[0].count = tune.trials[1].count = 3;
+	tune.trials[0].verdict = tune.trials[1].verdict = TUNE_PROVEN;
+	strcpy(tune.trials[1].database, "/tmp/tune/1.db");
+	tune.trials[2].verdict = TUNE_DIED;
+	strcpy(tune.trials[2].died, "exit status 1");
+	EXPECT(&tune, "tune 13 runs of 400 batches in 125 s, 3 rounds /tmp/tune ");
+	EXPECT(&tune,
+	       " PROVEN context=forkserver is 2.0x as fast (2.0x to 2.0x): 10 -> 20 batches/s ");
+	EXPECT(&tune, " workers=4 proven 1.50x (1.50x to 1.50x) 2.0x (1.50x to 3.0x) ");
+	EXPECT(&tune, " pin_memory=true died - ");
+	EXPECT(&tune, " Died pin_memory=true: exit status 1 ");
+	EXPECT(&tune, " Rank 5 of 8 waits most");
+	EXPECT(&tune, " Write train.py:9 DataLoader(..., multiprocessing_context='forkserver') ");
+	EXPECT(&tune, " /dev/shm would not hold it: prefetch_factor=8 (3.00 GB) ");
+	EXPECT(&tune, " compare /tmp/tune/base.db /tmp/tune/1.db ");
+	/* A flag is written as Python has it, a number as it is. */
+	tune.trials[1].candidate = &tune.candidates[2];
+	EXPECT(&tune, " Write train.py:9 DataLoader(..., pin_memory=True) ");
+	tune.trials[1].verdict = TUNE_NO_WORTH;
+	EXPECT(&tune, " Write train.py:9 DataLoader(..., num_workers=4) ");
+	tune.trials[0].verdict = TUNE_NOT_PROVEN;
+	EXPECT(&tune, " NOTHING PROVEN no setting was shown to make this training faster ");
+}
+
+Test(tune, the_screen_says_why_nothing_is_tried)
+{
+	static struct tune tune = {
+		.options = &three_rounds,
+		.first = "/tmp/tune/base.db",
+		.stall_ratio = 0.25,
+		.candidate_count = 2,
+	};
+	struct tune_candidate *c = tune.candidates;
+
+	c[0] = (struct tune_candidate){
+		.key = DLPROF_SET_PERSISTENT, .value = 1, .gain = 0.01, .high = 0.02};
+	c[1] = (struct tune_candidate){
+		.key = DLPROF_SET_IN_ORDER, .gain = 0.5, .low = 0.25, .high = 1};
+	c[0].choice = c[1].choice = TUNE_NO_GAIN;
+	EXPECT(&tune,
+	       " NOTHING TO TRY no setting is predicted to gain anything, at 25 % of waiting ");
+	c[1].choice = TUNE_NO_SETTING;
+	EXPECT(&tune, " NOTHING TO TRY the loader lacks the setting that is predicted to gain ");
+	EXPECT(&tune, " No not tried, as no gain is predicted: persistent_workers=true 1.01x "
+		      "(1.00x to 1.02x) ");
+	EXPECT(&tune, " (PyTorch's has it since 2.6): in_order=false 1.50x (1.25x to 2.0x) ");
+	c[0].choice = TUNE_NO_MEMORY;
+	c[0].need_bytes = 5e9;
+	EXPECT(&tune, " NOTHING TO TRY what is predicted to gain would not fit into memory ");
+	EXPECT(&tune, " memory would not hold it: persistent_workers=true (5.00 GB) ");
+	tune.gap = "the run has no loads";
+	EXPECT(&tune, " NOTHING TO TRY nothing is predicted: the run has no loads ");
 }
