@@ -7,6 +7,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import programs  # noqa: E402
 from dlprof_test import check, equal, finish, need_shim, report, rows  # noqa: E402
+from loops import epochs_of  # noqa: E402
 
 
 def check_crowd():
@@ -41,8 +42,15 @@ def check_dropped():
     check(max(step or 0 for step in steps) < 50_000_000, "dropped, steps", steps)
 
 
+def check_often():
+    """An iterator that is gone leaves its place to another one."""
+    _, database = programs.record("dispatcher_often")
+    equal(epochs_of(database), [[1] * 150], "often, batches of each epoch")
+
+
 def main():
     need_shim()
+    check_often()
     check_crowd()
     check_dropped()
     check_steps()

@@ -49,7 +49,7 @@ print(json.dumps([sampled, within - sampled, over - waits[0][1]]))
 """ % ((BATCHES,) * 4)
 
 TENSORS = """
-import sys
+import sys, threading, time
 import torch
 from torch.utils.data import DataLoader, Dataset
 how, start, workers = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -62,6 +62,10 @@ def begin(worker):
     torch.multiprocessing.set_sharing_strategy(how)
 if __name__ == "__main__":
     begin(0)
+    if sys.argv[4:] == ["crowd"]:
+        next(iter(DataLoader(Data())))
+    for _ in range(200 * (sys.argv[4:] == ["crowd"])):  # more threads than can be recorded
+        threading.Thread(target=lambda: (open(__file__).close(), time.sleep(1000)), daemon=True).start()
     if sys.argv[4:]:  # a thread that pins memory, without a GPU
         from torch.utils.data._utils import pin_memory
         torch.cuda.is_available = lambda: True
@@ -173,6 +177,7 @@ def check_fetches():
     # Which batch it was for is not known, and nothing is of one that came after the last.
     found = [row["fetch_count"] for row in counts("file_descriptor", "fork", 2, "pin")]
     equal(sum(found), 3 * BATCHES, "by a thread that pins", found)
+    counts("file_descriptor", "fork", 2, "crowd")
 
 
 def freed(how):

@@ -233,6 +233,9 @@ for iterator in iterators:
         except Exception as error:
             print(repr(error))
 print([each.extra for each in data], Data.extra)
+more = iter(DataLoader(Many(), batch_size=2))
+next(more)
+print(type(more._dataset_fetcher.dataset) is type(iterators[1]._dataset_fetcher.dataset))
 print([type(each._dataset_fetcher.dataset) is not type(data) for each, data in zip(iterators, data)])
 """
 

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim,  # noqa
                          need_torch, rows, run, say, scratch, wait_for_drain)
 
-GROUPS = ("jpeg", "corrupt_jpeg", "webp", "tiff", "png", "torch", "packed", "unpacked",
+GROUPS = ("jpeg", "in_turns", "corrupt_jpeg", "webp", "tiff", "png", "torch", "packed", "unpacked",
           "turbo", "video", "film", "sound", "deflate", "charls", "jxl")
 LIBRARIES = ("libjpeg", "libpng", "libwebp", "libtiff", "zlib", "zstd", "lz4", "turbojpeg",
              "libavcodec", "libavformat", "libswresample", "libsndfile", "libdeflate", "CharLS",

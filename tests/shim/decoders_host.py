@@ -63,6 +63,20 @@ def jpeg(rounds=3):
     return seen
 
 
+def in_turns():
+    """Two images that one thread decodes in turns, a quarter of each at once."""
+    from PIL import ImageFile
+    files = [encoded(size, "JPEG") for size in SIZES.values()]
+    parsers = [ImageFile.Parser() for _ in files]
+    for quarter in range(4):
+        for parser, data in zip(parsers, files):
+            parser.feed(data[quarter * len(data) // 4:(quarter + 1) * len(data) // 4])
+    for parser, size in zip(parsers, SIZES.values()):
+        assert parser.close().tobytes() == pil_load(encoded(size, "JPEG")).tobytes()
+    return [["libjpeg", "JPEG", width_class, 2, 2 * size[0] * size[1], 2 * len(data)]
+            for (width_class, size), data in zip(SIZES.items(), files)]
+
+
 def corrupt_jpeg():
     size = SIZES[512]
     data = encoded(size, "JPEG")
@@ -387,7 +401,7 @@ def jxl():
 
 
 def main():
-    groups = (jpeg, corrupt_jpeg, webp, tiff, png, torch, packed, unpacked, turbo, video, film,
+    groups = (jpeg, in_turns, corrupt_jpeg, webp, tiff, png, torch, packed, unpacked, turbo, video, film,
               sound, deflate, charls, jxl)
     print(json.dumps({group.__name__: group for group in groups}[sys.argv[1]]()))
 
