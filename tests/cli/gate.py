@@ -141,11 +141,27 @@ def check_sentence(runs):
     t.check("\x1b[1;31m" in gate(runs.slow, "--color", "always").out, "colour")
 
 
+def check_odd(runs):
+    """A baseline far above the others hides a rise: it is named, and only if the run fails without it."""
+    odd = runs.at("odd")
+    shutil.copytree(runs.base, odd)
+    make(os.path.join(odd, "odd.db"), load_ms=70, seed=7)
+    for run, hidden in ((runs.slow, True), (runs.same, False)):
+        result = gate(run, "--baseline", odd)
+        text = re.sub(r"\s+", " ", result.out)
+        t.equal(result.status, 0, run)
+        t.equal(re.search(r"Odd one \S*/odd\.db: its 4\d\.\d % is far above the others; without it more than "
+                          r"\+\d\.\d pp fails, and this run would\.", text) is not None, hidden, text)
+        found = json.loads(gate("--json", run, "--baseline", odd).out)["assertions"][0]["odd_baseline"]
+        t.check((found or 0) > 0.4 if hidden else found is None, run, found)
+
+
 def main():
     runs = Runs(t.scratch())
     check_statuses(runs)
     check_baselines(runs)
     check_sentence(runs)
+    check_odd(runs)
     t.finish()
 
 

@@ -214,6 +214,28 @@ Test(gate, bound)
 	cr_assert_eq(judge(&INCREASE, 5, 0, NULL).outcome, GATE_INCONCLUSIVE);
 }
 
+/*
+ * One of five baselines is at 30 %. The other four have a mean of 11 % and a standard deviation of
+ * 0.816 points, so more than 4.5407 x sqrt(1 + 1/4) x 0.816 = 4.15 points above them would fail.
+ */
+Test(gate, a_baseline_far_above_the_others_is_named_if_it_hides_a_rise)
+{
+	double before[] = {.10, .30, .11, .12, .11}, now = .16, error = 0;
+	const struct gate_groups groups = {before, 5, &now, &error, 1};
+	struct gate_result result;
+
+	gate_judge_increase(&INCREASE, &groups, &result);
+	cr_assert_eq(result.outcome, GATE_PASSED);
+	cr_assert_eq(result.odd, .30);
+	cr_assert_float_eq(result.odd_edge, .04145, 1e-5);
+	now = .15;
+	gate_judge_increase(&INCREASE, &groups, &result);
+	cr_assert(isnan(result.odd), "4 points do not fail without it either");
+	now = .16, before[1] = .14;
+	gate_judge_increase(&INCREASE, &groups, &result);
+	cr_assert(isnan(result.odd), "it would not fail itself");
+}
+
 /* If baselines happen to lie close together the error is at least the run's bootstrap error. */
 Test(gate, baselines_that_are_close_by_chance)
 {

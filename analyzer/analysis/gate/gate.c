@@ -154,7 +154,8 @@ static struct gate_result inconclusive(enum gate_why why, double found)
 				    .found = found,
 				    .edge = NAN,
 				    .before = NAN,
-				    .spread = NAN};
+				    .spread = NAN,
+				    .odd = NAN};
 }
 
 void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
@@ -220,17 +221,45 @@ static double extreme(const double *values, size_t count, double (*pick)(double 
 	return found;
 }
 
-static void judge_bound(const struct gate_limit *limit, const struct gate_groups *groups,
-			struct gate_result *ret)
+static double edge_of(const struct gate_limit *limit, const struct gate_groups *groups,
+		      const struct stats_moments *before, size_t before_count)
 {
-	struct stats_moments now = moments_of(groups->now, groups->now_count);
-	double n = (double)groups->before_count, m = (double)groups->now_count;
-	double factor = gate_t99(groups->before_count - 1) * sqrt(1 / m + 1 / n);
+	double n = (double)before_count, m = (double)groups->now_count;
+	double factor = gate_t99(before_count - 1) * sqrt(1 / m + 1 / n);
 	double error = extreme(groups->error, groups->now_count, fmax);
 
+	return fmax(limit->value, factor * fmax(stats_deviation(before), error));
+}
+
+/* Finds a baseline that is so far above the others that a rise of the run is not seen. */
+static void find_odd(const struct gate_limit *limit, const struct gate_groups *groups,
+		     double now, struct gate_result *ret)
+{
+	for (size_t odd = 0; odd < groups->before_count; odd++) {
+		struct stats_moments others = {0};
+		double edge;
+
+		for (size_t i = 0; i < groups->before_count; i++)
+			if (i != odd)
+				stats_add(&others, groups->before[i]);
+		edge = edge_of(limit, groups, &others, groups->before_count - 1);
+		if (groups->before[odd] - others.mean > edge && now - others.mean > edge) {
+			ret->odd = groups->before[odd];
+			ret->odd_edge = edge;
+		}
+	}
+}
+
+static void judge_bound(const struct gate_limit *limit, const struct gate_groups *groups,
+			const struct stats_moments *before, struct gate_result *ret)
+{
+	struct stats_moments now = moments_of(groups->now, groups->now_count);
+
 	ret->found = now.mean - ret->before;
-	ret->edge = fmax(limit->value, factor * fmax(ret->spread, error));
+	ret->edge = edge_of(limit, groups, before, groups->before_count);
 	ret->outcome = ret->found > ret->edge ? GATE_FAILED : GATE_PASSED;
+	if (ret->outcome == GATE_PASSED)
+		find_odd(limit, groups, now.mean, ret);
 }
 
 static void judge_separation(const struct gate_limit *limit, const struct gate_groups *groups,
@@ -268,7 +297,7 @@ void gate_judge_increase(const struct gate_limit *limit, const struct gate_group
 	ret->before = before.mean;
 	ret->spread = stats_deviation(&before);
 	if (limit->rule == GATE_BOUND)
-		judge_bound(limit, groups, ret);
+		judge_bound(limit, groups, &before, ret);
 	else
 		judge_separation(limit, groups, ret);
 }

@@ -146,6 +146,9 @@ struct gate_result {
 	double edge; /* the ratio's 1 % quantile, or the largest increase that still passes */
 	double before;
 	double spread;
+	/* Ratio of a baseline without which the run would fail, as would that baseline, and the
+	 * largest increase that would then pass. NAN: there is none, or the run fails. */
+	double odd, odd_edge;
 	size_t baseline_count;
 	size_t run; /* index of the run with the worst result */
 };

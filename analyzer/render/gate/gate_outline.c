@@ -79,6 +79,22 @@ static void add_runs(const struct gate_report *report, struct outline *o)
 	}
 }
 
+/* Names a baseline that hides a rise, as it is far above the others. */
+static void add_odd(const struct gate_report *report, struct outline *o)
+{
+	char text[GATE_WORDS];
+
+	for (size_t i = 0; i < report->item_count; i++) {
+		const struct gate_result *result = &report->items[i].result;
+
+		for (size_t k = 0; k < report->baseline_count; k++)
+			if (report->baselines[k].used &&
+			    report->baselines[k].sample.value[GATE_STALL_RATIO] == result->odd)
+				outline_item(o, "Odd one", "%s: %s", report->baselines[k].name,
+					     gate_odd_words(result, text));
+	}
+}
+
 static void add_baselines(const struct gate_report *report, struct outline *o)
 {
 	char first[GATE_WORDS] = "", last[GATE_WORDS] = "";
@@ -100,6 +116,7 @@ static void add_baselines(const struct gate_report *report, struct outline *o)
 		outline_item(o, "Baselines", "%zu runs%s%s%s%s, stall ratio %s to %s", used,
 			     *first ? ", " : "", first, *last ? " to " : "", last,
 			     UNITS_SHARE(lowest), UNITS_SHARE(highest));
+	add_odd(report, o);
 	for (i = 0; i < report->baseline_count; i++)
 		if (*report->baselines[i].refused)
 			outline_item(o, "Not used", "%s: %s", report->baselines[i].name,

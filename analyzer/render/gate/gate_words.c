@@ -69,6 +69,15 @@ const char *gate_found_words(const struct gate_item *item, char *text)
 	return text;
 }
 
+const char *gate_odd_words(const struct gate_result *result, char *text)
+{
+	snprintf(text, GATE_WORDS,
+		 "its %s is far above the others; without it more than %s fails, and this run "
+		 "would. Remove it if it does not belong there.",
+		 PERCENT(result->odd), POINTS(result->odd_edge));
+	return text;
+}
+
 const char *gate_unfit_words(const struct gate_run *run, char *text)
 {
 	const struct gate_sample *sample = &run->sample;

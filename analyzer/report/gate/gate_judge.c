@@ -79,7 +79,12 @@ static void judge_increase(const struct gate *gate, struct gate_item *item)
 	bool is_first = true;
 
 	item->result = (struct gate_result){
-		.outcome = GATE_INCONCLUSIVE, .why = GATE_WHY_UNFIT, .found = NAN, .edge = NAN};
+		.outcome = GATE_INCONCLUSIVE,
+		.why = GATE_WHY_UNFIT,
+		.found = NAN,
+		.edge = NAN,
+		.odd = NAN,
+	};
 	for (size_t i = 0; ranked && i < gate->runs.count; i++) {
 		struct gate_result result;
 		enum gate_why why;
