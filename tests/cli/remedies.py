@@ -578,6 +578,7 @@ def check_inner(folder):
                            [rundb.loader(outer, workers=0), rundb.loader(inner, workers=2, loader_id=2, place="queue.py:7")])
         with sqlite3.connect(path) as database:
             database.execute("UPDATE t_epoch SET nested = loader_id - 1")
+        t.check("Load 50.0 ms; of all loaders: " in forms.flat(t.report("--loader", "1", path).out), count)
         found = json.loads(t.report("--json", "--loader", "1", path).out)
         t.equal(found["cause"], "inner_loader" if count == 200 else "single_process", count)
         if count == 200:
@@ -605,12 +606,25 @@ def check_left_early(folder):
         t.check(step["at_most"], name, step)
 
 
+def check_device(folder):
+    """Arrays are read for half of the loads' time: more workers share the device, but not what memory holds."""
+    for name, stored in (("device", 1), ("memory", 0)):
+        path = build(os.path.join(folder, name + ".db"), 1 << 20, again=20, file="/data/000.npy", load_ms=60)
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE t_batch SET storage_bytes = read_bytes * ?", (stored,))
+            database.execute("UPDATE t_meta SET value = 8 WHERE key = 'cpus'")
+        advice = {step["id"]: step for step in json.loads(t.report("--json", path).out)["advice"]}
+        t.check("Store smaller types (int16, uint8, float16)" in advice["read_less"]["how"], name, advice)
+        more = advice["more_loader_capacity"]
+        t.equal((more["ci95"][0] < 0.01, "no gain if what loads wait for is shared" in more["how"]), (stored > 0,) * 2, name, more)
+
+
 def main():
     for each in (check_pixels, check_media, check_database, check_split, check_drawn, check_firsts, check_starts, check_around, check_bursts, check_manager, check_slow,
                  check_bytes, check_made_again, check_sampler, check_idle, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
                  check_trainer, check_other_end, check_connecting, check_fixed, check_growth, check_asleep, check_asked,
                  check_beside, check_reopened, check_compiling, check_without_workers,
-                 check_waiting_decoder, check_inner, check_left_early):
+                 check_waiting_decoder, check_inner, check_left_early, check_device):
         each(t.scratch())
     t.finish()
 

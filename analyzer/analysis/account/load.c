@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define MOST 0.5
+
 static double or_zero(double ns)
 {
 	return isnan(ns) || ns < 0 ? 0 : ns;
@@ -60,6 +62,11 @@ bool load_reads_small(const struct load_times *times)
 bool load_opens_most(const struct load_times *times)
 {
 	return times->open_ns > fmax(times->read_ns, 0);
+}
+
+bool load_reads_devices(const struct load_times *times)
+{
+	return load_read_share(times) >= MOST && times->storage_bytes >= MOST * times->read_bytes;
 }
 
 bool load_reads_nothing(const struct load_times *times)

@@ -42,5 +42,8 @@ bool load_reads_small(const struct load_times *times);
 
 bool load_opens_most(const struct load_times *times);
 
+/* Returns true if half of the loads' time or more is reading, mostly from storage devices. */
+bool load_reads_devices(const struct load_times *times);
+
 /* Returns true if it is known that the loads touched no file. */
 bool load_reads_nothing(const struct load_times *times);

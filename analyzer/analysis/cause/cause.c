@@ -622,6 +622,9 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 							   s, f, &ret->grounds),
 						   .is_uneven = ret->uneven.loading > 0,
 						   .is_threads = input->is_threads,
+						   .is_from_device = input->loads &&
+								     load_reads_devices(
+									     input->loads),
 						   .burst = ret->burst,
 						   .most_sampling =
 							   most_sampling(s, f, input->lines)};

@@ -559,7 +559,9 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		.needed_workers = -1,
 		.more_workers = -1,
 		.fewer_workers = -1,
-		.outside_share = find_outside(series, finding, known),
+		.outside_share = known && known->is_from_device
+					 ? 1
+					 : find_outside(series, finding, known),
 		.shared_per_s = known ? known->shared_per_s : NAN,
 		.others_per_s = series->others_per_s,
 		.has_fixed_workers = is_uneven || series_has_idle_workers(series),

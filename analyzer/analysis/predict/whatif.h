@@ -101,6 +101,7 @@ struct whatif_known {
 	const struct load_facts *facts;
 	double shared_per_s; /* becomes shared_per_s in struct whatif */
 	bool is_uneven, is_threads;
+	bool is_from_device; /* load_reads_devices(): all workers share the device */
 	double most_sampling; /* becomes unseen_sampling in struct whatif */
 	int64_t burst;        /* number of batches that the training takes at once; 0: one */
 };

@@ -46,6 +46,13 @@ static const struct {
 	{".sqlite", false, DATABASE},
 	{".sqlite3", false, DATABASE},
 	{".db3", false, DATABASE},
+#define ARRAY                                                                                      \
+	"Store smaller types (int16, uint8, float16) and pieces near the size that is used; map "  \
+	"a large file (mmap_mode='r') and index only what is used."
+	{".npy", false, ARRAY},
+	{".pt", false, ARRAY},
+	{".bin", false, ARRAY},
+	{".raw", false, ARRAY},
 #define STREAM                                                                                     \
 	"A compressed file is read from its start: unpack the files once, or keep what a sample "  \
 	"needs in a file of its own."

@@ -220,8 +220,10 @@ static void add_load(const struct report *report, struct outline *o)
 		inside_add_words(&report->inside, report->diagnosis.grounds.facts, text,
 				 sizeof(text));
 	if (*text)
-		outline_item(o, "Load", "%s: %s",
-			     UNITS_TIME(report_load_mean(report, report->totals.load_ns)), text);
+		/* Transforms, decoders and waits are counted for all loaders together. */
+		outline_item(o, "Load", "%s%s %s",
+			     UNITS_TIME(report_load_mean(report, report->totals.load_ns)),
+			     report->loader_count > 1 ? "; of all loaders:" : ":", text);
 	text[0] = '\0';
 	if (step_add_words(report, text, sizeof(text)))
 		outline_item(o, "Step", "%s: %s",
