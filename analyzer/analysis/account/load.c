@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define MOST 0.5
+#define MOST 0.5 /* the least share that is "mostly" */
 
 static double or_zero(double ns)
 {

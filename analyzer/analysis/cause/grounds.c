@@ -7,7 +7,7 @@
 #include "analysis/statistics/stats.h"
 
 /* "Share" without another noun means a share of the loads' time. */
-#define LEFT_EARLY 1.5 /* epochs end early if there are this many loads for each batch taken */
+#define LEFT_EARLY      1.5  /* epochs end early if so many loads are made for each batch taken */
 #define LOCKED          0.4  /* a lock is the cause if waits for it take at least this share */
 /* a lock only orders waits for a pipe if these waits take this share of the other load time */
 #define TURNS           0.8
