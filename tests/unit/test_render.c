@@ -437,6 +437,32 @@ Test(evidence, workers_that_are_asked_for_their_tensors)
 	}
 }
 
+Test(evidence, workers_that_load_too_slowly_answer_late)
+{
+	static struct load_facts facts;
+	static struct report report = {.series.workers = 2,
+				       .finding = {.rho = 1.5, .taken_mean_ns = 10e6}};
+	struct diagnosis *d = &report.diagnosis;
+	double *parts = report.finding.account.part_ns;
+
+	facts = LOAD_FACTS_UNKNOWN;
+	d->cause = CAUSE_LOADER_CAPACITY;
+	d->grounds.facts = &facts;
+	d->grounds.fetch.share = 0.6;
+	d->grounds.fetch.each_ns = 13e6;
+	d->grounds.fetch.cpu_share = 0.1;
+	d->grounds.loading_share = 0.9;
+	parts[ACCOUNT_RECEIVING] = 2e9;
+	parts[ACCOUNT_NOT_READY] = 1e9;
+	cr_expect_str_eq(evidence(&report),
+			 " 2 workers load 66.7 batches/s, the training would take 100. Receiving "
+			 "waits, too, as a worker answers late while it loads: 13.0 ms for each "
+			 "descriptor.");
+	parts[ACCOUNT_NOT_READY] = 3e9;
+	cr_expect_str_eq(evidence(&report),
+			 " 2 workers load 66.7 batches/s, the training would take 100.");
+}
+
 Test(evidence, steps_that_take_long)
 {
 	static struct report report;

@@ -102,6 +102,12 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 		page_append(text, size,
 			    " Handing out in order costs another %s, because loads differ.",
 			    UNITS_SHARE(1 - f->eta));
+	if (grounds_is_asking(&d->grounds) &&
+	    f->account.part_ns[ACCOUNT_RECEIVING] > f->account.part_ns[ACCOUNT_NOT_READY])
+		page_append(text, size,
+			    " Receiving waits, too, as a worker answers late while it loads: %s "
+			    "for each descriptor.",
+			    UNITS_TIME(d->grounds.fetch.each_ns));
 }
 
 static const char *line_of_cause(const struct report *report)
