@@ -14,7 +14,7 @@
 #define LITTLE_RECEIVED 0.05
 #define FEW_FILES       0.1 /* files that take a smaller share of loads do not make them long */
 #define ONE_FILE        0.5 /* the least share of all openings that makes one file worth naming */
-#define MOST_READ       0.5 /* the least part of a batch's bytes that is "most of it" */
+#define MOST_READ       0.5 /* files bring the data if so many bytes are read for each of a batch */
 
 /* Returns the name, without folders, of the file that each sample opens anew; NULL: none. */
 static const char *reopened_file(const struct report *report)
@@ -157,8 +157,7 @@ void remedy_requests(const struct report *report, const struct advice *advice, s
 		ret->line = "Ask once, beforehand, and keep the answers, or once a batch.";
 		ret->how = "The data comes from files, and next to nothing from the server. "
 			   "huggingface_hub asks if its cache is up to date: "
-			   "local_files_only=True, or "
-			   "HF_HUB_OFFLINE=1.";
+			   "local_files_only=True, or HF_HUB_OFFLINE=1.";
 	} else if (call) {
 		snprintf(ret->how_buffer, REMEDY_WORDS,
 			 "In one request or, if there is none, at the same time by threads "
