@@ -61,7 +61,7 @@ static inline bool dlprof_set_is(const char *text, size_t length, const char *wo
 	return length && strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* Returns the index of a word in "a|b|c", or -1. Python's True and False are words, too. */
+/* Returns the index of a word in "a|b|c", or -1. Case does not count: Python writes True. */
 static inline int32_t dlprof_set_word(const char *words, const char *text, size_t length)
 {
 	for (int32_t i = 0; *words; i++) {
