@@ -301,7 +301,7 @@ ROWS = """
 HIGHLY INPUT-BOUND 35 % of the time
 1.53x as fast
 not ready 26 % ▓ receiving 5 % ▚ sampling 1 % ▒ epoch start 2 % ░ end 1 % · step 65 %
-Load 300 ms: libjpeg 30 %, read 20 %, Resize 13 %, a shared lock 8.2 %, the rest 12 %
+Load 300 ms; of all loaders: libjpeg 30 %, read 20 %, Resize 13 %, a shared lock 8.2 %, the rest 12 %
 Step 100 ms: before backward 30 %, backward 40 %, between 2.0 %
 optimizer 20 %, saving 1.4 %, after 7.0 %; other loops 600 ms in all
 Which loader 1 of 3 (train.py:41 in main): its waits are 32 % of the time
