@@ -514,6 +514,8 @@ static double find_outside(const struct batch_series *s, const struct finding *f
 	const double got = s->workers ? s->worker_share : s->main_share;
 	double cpu = NAN, ready = NAN, threads = 0, waited = NAN;
 
+	if (known && known->is_from_device)
+		return 1;
 	if (f->load_mean_ns > 0)
 		cpu = series_load_cpu_ns(s) / f->load_mean_ns;
 	if (got > 0)
@@ -559,9 +561,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		.needed_workers = -1,
 		.more_workers = -1,
 		.fewer_workers = -1,
-		.outside_share = known && known->is_from_device
-					 ? 1
-					 : find_outside(series, finding, known),
+		.outside_share = find_outside(series, finding, known),
 		.shared_per_s = known ? known->shared_per_s : NAN,
 		.others_per_s = series->others_per_s,
 		.has_fixed_workers = is_uneven || series_has_idle_workers(series),

@@ -21,7 +21,7 @@ enum whatif_id {
 	WHATIF_SHARING, /* no time is spent fetching tensors' file descriptors */
 	WHATIF_SAMPLING,
 	WHATIF_FEWER_WORKERS, /* the fewest workers that keep the training as fast */
-	WHATIF_NO_WORKERS,    /* only if loads take less time than receiving batches */
+	WHATIF_NO_WORKERS,    /* only if that is as fast */
 	WHATIF_SYNTHETIC,     /* ideal input without any waiting, an upper bound */
 	WHATIF_MAX
 };
@@ -101,7 +101,7 @@ struct whatif_known {
 	const struct load_facts *facts;
 	double shared_per_s; /* becomes shared_per_s in struct whatif */
 	bool is_uneven, is_threads;
-	bool is_from_device; /* load_reads_devices(): all workers share the device */
+	bool is_from_device; /* load_reads_devices(): outside_share counts as 1 */
 	double most_sampling; /* becomes unseen_sampling in struct whatif */
 	int64_t burst;        /* number of batches that the training takes at once; 0: one */
 };
