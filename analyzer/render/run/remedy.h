@@ -4,6 +4,9 @@
 
 #include "render/run/parts.h"
 
+#define REMEDY_MOST      0.5 /* the least share of the loads' time that is "most of it" */
+#define REMEDY_FEW_FILES 0.1 /* files that take a smaller share of loads do not make them long */
+
 /*
  * Each function writes what to do (`line`) and how to do it (`how`): it sets the pointer to a text,
  * or fills the buffer, which then has precedence. What a function leaves alone is said as in

@@ -12,7 +12,6 @@
 
 /* With a smaller share of a batch's bytes, a server's answers bring no data. */
 #define LITTLE_RECEIVED 0.05
-#define FEW_FILES       0.1 /* files that take a smaller share of loads do not make them long */
 #define ONE_FILE        0.5 /* the least share of all openings that makes one file worth naming */
 #define MOST_READ       0.5 /* files bring the data if so many bytes are read for each of a batch */
 
@@ -95,7 +94,7 @@ void remedy_split(const struct report *report, const struct advice *advice, stru
 /* Loads that are long now and then may do so for work of their own, not for opening files. */
 void remedy_shards(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
-	if (!(report->diagnosis.grounds.storage_share < FEW_FILES))
+	if (!(report->diagnosis.grounds.storage_share < REMEDY_FEW_FILES))
 		return;
 	ret->line = "Do it bit by bit, or ahead of time, not for many batches at once.";
 	ret->how = "If it fills a buffer or a window, make that smaller or fill it as it empties; "

@@ -8,9 +8,6 @@
 
 #include "analysis/cause/grounds.h"
 
-#define MOST      0.5 /* the least share of the loads' time that is "most of it" */
-#define FEW_FILES 0.1 /* files that take a smaller share of loads do not make them long */
-
 static bool is_kind(const struct report *report, const char *kind)
 {
 	return report->loader && strcmp(report->loader->kind, kind) == 0;
@@ -131,7 +128,7 @@ static void add_firsts(const struct report *report, char *buffer)
 	const double ns = evidence_first_loads(report, &count);
 
 	if (report->series.iterable != 1 || isnan(ns) ||
-	    (double)(totals->open_ns + totals->read_ns) > FEW_FILES * ns * (double)count)
+	    (double)(totals->open_ns + totals->read_ns) > REMEDY_FEW_FILES * ns * (double)count)
 		return;
 	page_append(buffer, REMEDY_WORDS,
 		    "If it fills a shuffle buffer, make that smaller, fill it bit by bit, or "
@@ -232,7 +229,7 @@ void remedy_slow_worker(const struct report *report, const struct advice *advice
 	const struct load_peer *peer = facts->peers;
 	const double share = facts->peer_count ? facts_share(facts, peer->ns) : 0;
 
-	if (!(share >= MOST))
+	if (!(share >= REMEDY_MOST))
 		return;
 	snprintf(ret->how_buffer, REMEDY_WORDS,
 		 "Loads wait for %s in %s of their time: compare what the slow workers ask of it.",

@@ -12,7 +12,6 @@
 #include "render/run/code.h"
 #include "render/run/format.h"
 
-#define MOST    0.5 /* the least share of the loads' time that is "most of it" */
 #define READING 0.2 /* the least share of the loads' time in which reading may be what grows */
 
 /* Returns true if loads compute, mostly in one line: then files do not explain their time. */
@@ -21,7 +20,7 @@ static bool computes_in_line(const struct report *report)
 	const struct line_share *line = lines_leading(&report->lines, LINE_LOADS);
 	const struct grounds *r = &report->diagnosis.grounds;
 
-	return line && line->share - line->error >= MOST && r->cpu_share >= MOST;
+	return line && line->share - line->error >= REMEDY_MOST && r->cpu_share >= REMEDY_MOST;
 }
 
 /* Returns true if that line is the user's, and does not spend most of its time in another file. */
@@ -31,7 +30,7 @@ static bool computes_in_own_line(const struct report *report)
 	const struct line_frame *frames = report->samples.frames;
 
 	return computes_in_line(report) && line->is_own &&
-	       (line->inner_share < MOST ||
+	       (line->inner_share < REMEDY_MOST ||
 		strcmp(frames[line->inner].file, frames[line->frame].file) == 0);
 }
 
@@ -69,7 +68,7 @@ static bool add_fixed(const struct report *report, const struct inside_parts *pa
 	const double share = report->diagnosis.grounds.fixed_share;
 	size_t count = 0;
 
-	if (!(share >= MOST))
+	if (!(share >= REMEDY_MOST))
 		return false;
 	page_append(buffer, REMEDY_WORDS, "Transforms take %s of a load, and none is random (",
 		    UNITS_SHARE(share));
