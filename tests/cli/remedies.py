@@ -119,8 +119,13 @@ def check_database(folder):
     with sqlite3.connect(path) as database:
         database.execute("INSERT INTO t_total VALUES ('file', '/data/ct.nii.gz', '', 0, 2, 1, 1, 0, 1000, 0)")
     check("packed", path, "read_less", "30 bytes are inflated for each byte of a batch. A compressed file is read from its start")
-    check("neighbours", build(os.path.join(folder, "needed"), 48000, again=4, file="/data/train.sqlite", others=1),
-          "own_cores", unwanted=["read_less"])
+    path = build(os.path.join(folder, "needed"), 48000, again=4, file="/data/train.sqlite", others=1)
+    check("neighbours", path, "own_cores", "Other programs took 1 of the 2 cores: pin the training", ["read_less"])
+    with sqlite3.connect(path) as database:
+        database.execute("INSERT INTO t_meta VALUES ('world_size', '2')")
+    check("ranks", path, "own_cores", "1. Give each rank cores of its own", ["read_less"])
+    t.check("Other ranks and programs took 1 of the 2 cores: run fewer of them on this machine, or let the loads of "
+            "all ranks need less CPU." in forms.flat(forms.run(path)), "ranks", forms.flat(forms.run(path)))
 
 
 def check_split(folder):

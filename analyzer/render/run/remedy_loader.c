@@ -215,6 +215,14 @@ void remedy_shrink(const struct report *report, const struct advice *advice, str
 
 void remedy_own_cores(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
+	if (report->facts.ranks > 1) {
+		ret->line = "Give each rank cores of its own.";
+		snprintf(ret->how_buffer, REMEDY_WORDS,
+			 "Other ranks and programs took %.2g of the %.3g cores: run fewer of them "
+			 "on this machine, or let the loads of all ranks need less CPU.",
+			 report->series.other_cores, report->series.cores);
+		return;
+	}
 	snprintf(ret->how_buffer, REMEDY_WORDS,
 		 "Other programs took %.2g of the %.3g cores: pin the training to cores that they "
 		 "may not use (taskset, cpusets).",
