@@ -26,7 +26,10 @@ def check_ranks(folder):
     t.check("{:.0f} %".format(100 * facts["stall"]["ratio"]) in html_file.words_of(page.all("header")[0]),
             "the job's stall ratio")
     rows = [[html_file.words_of(cell) for cell in row["inside"]] for row in page.all("tr")]
-    t.equal([row[0] for row in rows], ["Rank", "0", "1", "2*", "3", "*", "Each", "To blame"], "the table")
+    t.equal([row[0] for row in rows], ["Why", "Next", "", "Rank", "0", "1", "2*", "3", "*", "Each", "To blame"],
+            "the tables")
+    t.check("Rank 2, by its own report" in words, "the culprit's cause", words)
+    rows = rows[3:]
     t.equal([row[5] for row in rows[1:5]], ["not ✓", "not ✓", "highly ■", "not ✓"], "the signs")
     t.check('<td><span aria-hidden="true">■</span> highly</td>' in raw, "before the word", raw)
     t.check(raw.count('<span aria-hidden="true">') == 5, "signs are for eyes", raw)
@@ -50,13 +53,13 @@ def check_ranks(folder):
     files = [os.path.join(job, "r{}.db".format(rank)) for rank in (3, 0, 2)]
     page = html_file.check_page(files[0], "files", *files[1:], has_script=False)[0]
     t.equal([html_file.words_of(row["inside"][0]) for row in page.all("tr")],
-            ["Rank", "0", "2*", "3", "*", "Each", "To blame"])
+            ["Why", "Next", "", "Rank", "0", "2*", "3", "*", "Each", "To blame"])
     for arguments in ((job, "--rank", "2"), (files[2],)):
         t.check("python3 train.py" in html_file.check_page(arguments[0], "one", *arguments[1:])[1], arguments)
     many = rundb.job(os.path.join(folder, "many"), [1] * 39 + [90], steps=20)
     page = html_file.check_page(many, "many", has_script=False)[0]
     labels = [e["text"] for e in html_file.inside(page.all("svg")[1]) if e["text"].startswith("rank ")]
-    t.equal((len(labels), labels[0], len(page.all("tr"))), (16, "rank 39 *", 44), "many", labels)
+    t.equal((len(labels), labels[0], len(page.all("tr"))), (16, "rank 39 *", 47), "many", labels)
     t.check("to blame for most" in html_file.words_of(page.all("main")[0]), "many: which are drawn")
     apart = rundb.groups(t.scratch(), [[1, 1], [1, 90]])
     words = html_file.words_of(html_file.check_page(apart, "groups", has_script=False)[0].all("main")[0])

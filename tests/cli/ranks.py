@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import sqlite3
 import sys
 
@@ -107,6 +108,26 @@ def check_words():
         t.check(not any(other in text for other in others), others, text)
         t.check("Rank 0" not in words or "r0.db" in text.rpartition("More")[2], text)
         t.equal("Rank 0" in words, " - highly" in text, "to blame", text)
+
+
+def check_why():
+    """The job's screen has cause and remedies of the rank to look at first, as that rank's own report has them."""
+    folder = job([1, 1, 90, 1], load_ms=45)
+    own = show(os.path.join(folder, "r2.db")).out
+    why, remedy = re.search(r"Why +(.*?)\n *\n? *Next +1\. (.*?):", own, re.S).groups()
+    text = show(folder).out
+    words = "Rank 2, by its own report (gains are those of this rank): Why {} Next 1. {}:".format(why, remedy)
+    t.check(" ".join(words.split()) in " ".join(text.split()), words, text)
+    t.check(text.index("Rank 2, by") < text.index("To blame"), "before the table", text)
+    t.check("#### Rank 2, by its own report" in show("--markdown", folder).out, "Markdown")
+    result = show("--loader", "9", folder)
+    t.check("by its own report" not in result.out and not result.err, "no rank has this loader", result)
+    # A rank that needs nothing says nothing, and neither does one of several jobs.
+    t.check("by its own report" not in show(job([1, 1])).out, "nothing to mend")
+    for number in range(2):
+        rundb.job(os.path.join(folder, str(number)), [1, 90], job_id=str(number))
+    t.check("by its own report" not in show(*[os.path.join(folder, str(number), "r{}.db".format(rank))
+                                              for number in range(2) for rank in range(2)]).out, "two jobs")
 
 
 def check_no_loss():
@@ -290,6 +311,7 @@ def main():
     check_uneven()
     check_shapes()
     check_words()
+    check_why()
     check_no_loss()
     check_inner()
     check_groups()

@@ -248,8 +248,8 @@ BUDGETS = {
     "include": 1460, "shim": 27957, "shim/python": 7460, "shim/cuda": 3761, "shim/record": 4356,
     "analyzer/drain": 12749, "analyzer/store": 8204, "analyzer/analysis": 18379,
     "analyzer/analysis/predict": 3465, "analyzer/analysis/gate": 1159, "analyzer/analysis/ranks": 1669,
-    "analyzer/analysis/gpu": 1127, "analyzer/render": 14807, "analyzer/render/html": 3179,
-    "analyzer/render/jobs": 1035, "analyzer/render/gate": 880, "analyzer/report": 7230,
+    "analyzer/analysis/gpu": 1127, "analyzer/render": 14852, "analyzer/render/html": 3182,
+    "analyzer/render/jobs": 1078, "analyzer/render/gate": 880, "analyzer/report": 7253,
     "analyzer/launch": 4591, "analyzer/launch/doctor": 1070,
 }
 

@@ -133,6 +133,11 @@ static int put_page(struct html *html, const struct ranks *ranks, const size_t *
 	html_answer(html, ranks->job.verdict, "");
 	html_items(html, RANKS_LIMITS, "quiet");
 	html_put(html, "</header>\n\n");
+	if (outline_find(html->outline, RANKS_WHY)->count) {
+		html_section(html, "why", "Why, and what to do");
+		html_blocks(html, RANKS_WHY);
+		html_section_end(html);
+	}
 	r = put_pictures(html, ranks, order);
 	html_section(html, "ranks", "Rank by rank");
 	html_blocks(html, "ranks");

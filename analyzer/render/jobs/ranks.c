@@ -362,6 +362,44 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 		outline_cell(o, "%s", text);
 }
 
+static void add_rows_of(const struct outline *from, const char *chapter, struct outline *o)
+{
+	const struct outline_block *block = outline_find(from, chapter);
+	const bool is_next = strcmp(chapter, SCREEN_NEXT) == 0;
+
+	for (size_t i = 0; i < block->count; i++) {
+		const struct outline_row *row = &block->rows[i];
+
+		if (!is_next) {
+			outline_item(o, row->cells[0], "%s", row->cells[1]);
+			continue;
+		}
+		outline_item(o, i ? "" : "Next", "%s %s", row->cells[0], row->cells[1]);
+		if (!i && row->count > 2 && *row->cells[2])
+			outline_item(o, "", "%s", row->cells[2]);
+	}
+}
+
+/* Shows cause and remedies of the rank to look at first, if its own report has any. */
+static void add_why(const struct ranks *ranks, struct outline *o)
+{
+	struct outline own;
+
+	if (!ranks->worst)
+		return;
+	o->failed |= screen_outline(ranks->worst, false, &own) < 0;
+	if (outline_find(&own, SCREEN_NEXT)->count) {
+		outline_items(o, RANKS_WHY);
+		outline_title(
+			o, "Rank %" PRId64 ", by its own report (gains are those of this rank):",
+			ranks->rows[ranks_worst(ranks)].rank);
+		add_rows_of(&own, SCREEN_WHY, o);
+		add_rows_of(&own, SCREEN_LINE, o);
+		add_rows_of(&own, SCREEN_NEXT, o);
+	}
+	outline_done(&own);
+}
+
 /* Returns a GPU's place on the bus, which tells GPUs of the same model apart. */
 static const char *place_of(const char *gpu)
 {
@@ -497,6 +535,7 @@ int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struc
 	*o = (struct outline){0};
 	add_head(ranks, o);
 	add_verdict(ranks, o);
+	add_why(ranks, o);
 	if (most) {
 		add_rows(ranks, most, with_paths, o);
 		add_legend(ranks, most, o);

@@ -7,6 +7,7 @@
 #include "analysis/ranks/rank.h"
 #include "render/form/outline.h"
 #include "render/run/ended.h"
+#include "render/run/report.h"
 
 struct rank_row {
 	const char *path;
@@ -33,6 +34,8 @@ struct ranks {
 	const char *job_id;          /* NULL: unknown */
 	int64_t attempt, world_size; /* may be UNKNOWN, like start_unix_ns */
 	int64_t start_unix_ns;       /* start of the first rank */
+	/* Report on the rank to look at first, whose cause and remedies are shown. NULL: none. */
+	const struct report *worst;
 };
 
 /* Writes "1,016 of 1,024 ranks on 128 hosts; 64 have no loader". */
@@ -100,6 +103,7 @@ int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struc
 void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out);
 
 /* Makes the outline of a job, in which at most `most` ranks get a row. Returns 0 or -ENOMEM. */
+#define RANKS_WHY    "why"
 #define RANKS_LIMITS "limits"
 int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o);
 

@@ -12,6 +12,7 @@
 #include "render/jobs/ranks.h"
 #include "render/run/parts.h"
 #include "report/ranks.h"
+#include "report/run/judge.h"
 #include "report/run/thread.h"
 #include "store/database/db_open.h"
 #include "store/database/redact.h"
@@ -248,10 +249,29 @@ static int judge_all(const struct options *options, const struct rank_files *fil
 	return status;
 }
 
+/* Judges the rank of a job to look at first, as a report on this rank alone would. */
+static int judge_worst(const struct options *options, const struct rank_files *files,
+		       struct ranks *job, struct report *ret)
+{
+	struct options own = *options;
+	const size_t worst = ranks_worst(job);
+	int status;
+
+	if (options->json || !stall_is_judged(job->job.verdict) ||
+	    !stall_is_judged(job->rows[worst].finding.verdict))
+		return 0;
+	own.rank = -1;
+	own.quiet = true;
+	status = judge_run(&own, files->files[worst].path, true, ret);
+	job->worst = ret;
+	return status;
+}
+
 int cmd_ranks(const struct options *options, const struct rank_files *files)
 {
 	struct jobs jobs = {.path = redact(REDACT_RUN, options->run),
 			    .list = calloc(files->count, sizeof(*jobs.list))};
+	struct report worst = {0};
 	int status;
 
 	if (options->wish_count)
@@ -262,8 +282,11 @@ int cmd_ranks(const struct options *options, const struct rank_files *files)
 		status = cmd_fail("%s", db_error(-ENOMEM));
 	else
 		status = judge_all(options, files, &jobs);
+	if (!status && jobs.count == 1)
+		status = judge_worst(options, files, jobs.list, &worst);
 	if (!status)
 		status = cmd_show_jobs(options, &jobs);
+	judge_done(&worst);
 	for (size_t i = 0; i < jobs.count; i++)
 		cmd_ranks_free(&jobs.list[i]);
 	free(jobs.list);
