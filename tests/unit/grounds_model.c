@@ -61,7 +61,7 @@ bool is_advised(enum advice_id id)
 
 struct load_facts no_waits(void)
 {
-	struct load_facts facts = LOAD_FACTS_UNKNOWN;
+	struct load_facts facts = load_facts_unknown();
 
 	facts.load_ns = LOADS * 100 * MS;
 	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)

@@ -445,7 +445,7 @@ Test(evidence, workers_that_load_too_slowly_answer_late)
 	struct diagnosis *d = &report.diagnosis;
 	double *parts = report.finding.account.part_ns;
 
-	facts = LOAD_FACTS_UNKNOWN;
+	facts = load_facts_unknown();
 	d->cause = CAUSE_LOADER_CAPACITY;
 	d->grounds.facts = &facts;
 	d->grounds.fetch.share = 0.6;

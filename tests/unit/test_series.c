@@ -151,7 +151,7 @@ Test(series, loads_that_seem_to_do_nothing_wait_for_threads_that_run)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct load_facts facts = LOAD_FACTS_UNKNOWN;
+		struct load_facts facts = load_facts_unknown();
 		struct batch_series series;
 
 		series_init(&series);
@@ -173,7 +173,7 @@ Test(series, loads_that_seem_to_do_nothing_wait_for_threads_that_run)
 Test(series, programs_that_loads_start_are_no_other_programs)
 {
 	for (int is_known = 0; is_known < 2; is_known++) {
-		struct load_facts facts = LOAD_FACTS_UNKNOWN;
+		struct load_facts facts = load_facts_unknown();
 		struct batch_series series;
 
 		series_init(&series);

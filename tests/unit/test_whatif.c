@@ -437,7 +437,7 @@ static void predict_with(const struct load_facts *facts, const struct flight *fl
 Test(whatif, more_workers_may_bring_nothing_where_loads_wait_outside)
 {
 	const struct whatif *w = &diagnosis.whatif;
-	struct load_facts facts = LOAD_FACTS_UNKNOWN;
+	struct load_facts facts = load_facts_unknown();
 	struct flight flight = {.limit_per_s = NAN};
 	struct model m = HEALTHY;
 	double rate;
@@ -593,7 +593,7 @@ Test(whatif, advises_no_workers_that_take_longer_to_start_than_they_save)
 /* Workers that wait for a thread of theirs need cores if it decodes, but not if it waits, too. */
 Test(whatif, loads_that_wait_for_their_workers_threads_need_cores)
 {
-	struct load_facts facts = LOAD_FACTS_UNKNOWN;
+	struct load_facts facts = load_facts_unknown();
 	struct model m = crowded();
 
 	for (int outside = 0; outside < 3; outside++) {

@@ -38,21 +38,15 @@ struct load_thread {
 };
 
 struct load_facts {
+	/* The members before wait_bytes are doubles, so that load_facts_unknown() sets them all. */
 	double load_ns;
 	double wait_ns[LOAD_WAIT_MAX];
-	double wait_bytes[LOAD_WAIT_MAX]; /* bytes received; for THREAD, by those threads */
-	double decode_wait_ns; /* part of wait_ns[LOAD_WAIT_THREAD] within decoders' calls */
 	double no_core_ns;
-	struct load_peer peers[LOAD_FACTS_MOST]; /* the one with the longest waits first */
-	size_t peer_count;
-	double faults; /* number of page faults of mapped files in loads */
-	char mapped[LOAD_FACTS_PEER]; /* path (or its end) of the mapped file; "": several files */
 
 	double tensors;
 	double batch_bytes;
 	double objects; /* Python objects in a batch, counted up to LOAD_FACTS_OBJECTS */
-	double read_per_byte,
-		inflated_per_byte, received_per_byte;
+	double read_per_byte, inflated_per_byte, received_per_byte;
 	double decoded_per_byte;  /* decoded bytes (3 a pixel) for each byte of a batch */
 	double images_per_sample; /* NAN if there are several loaders */
 	/* standard deviation / mean of a sample's number of images; NAN: batches differ in size */
@@ -64,11 +58,6 @@ struct load_facts {
 	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
 	/* openings of all files that are reopened; NAN: several loaders */
 	double reopened_per_sample;
-	/* The files of which most bytes were read. 0: unknown, or several loaders. */
-	struct {
-		double count, fewest_opens, most_opens;
-		double bytes; /* mean number of bytes read from one opening to the next */
-	} files;
 
 	/* number of cores that the busiest child process, except workers, used or wanted */
 	double helper_cores;
@@ -85,43 +74,31 @@ struct load_facts {
 	double private_begin_bytes, private_end_bytes;
 	double major_faults; /* page faults that read from a device, summed over the processes */
 	double swapped_bytes; /* most bytes that were swapped out at any time */
+	double main_cpu_ns;   /* CPU time of the thread that takes the batches; not in `threads` */
 
+	double wait_bytes[LOAD_WAIT_MAX]; /* bytes received; for THREAD, by those threads */
+	double decode_wait_ns; /* part of wait_ns[LOAD_WAIT_THREAD] within decoders' calls */
+	struct load_peer peers[LOAD_FACTS_MOST]; /* the one with the longest waits first */
+	size_t peer_count;
+	double faults;                /* number of page faults of mapped files in loads */
+	char mapped[LOAD_FACTS_PEER]; /* path (or its end) of the mapped file; "": several files */
+	/* The files of which most bytes were read. 0: unknown, or several loaders. */
+	struct {
+		double count, fewest_opens, most_opens;
+		double bytes; /* mean number of bytes read from one opening to the next */
+	} files;
 	struct load_thread threads[LOAD_FACTS_MOST]; /* the thread with the most CPU time first */
 	size_t thread_count;
-	double main_cpu_ns; /* CPU time of the thread that takes the batches; not in `threads` */
 };
 
-#define LOAD_FACTS_UNKNOWN                                                                         \
-	((struct load_facts){                                                                      \
-		.load_ns = NAN,                                                                    \
-		.wait_ns = {[0 ... LOAD_WAIT_MAX - 1] = NAN},                                      \
-		.no_core_ns = NAN,                                                                 \
-		.tensors = NAN,                                                                    \
-		.objects = NAN,                                                                    \
-		.fixed_ns = NAN,                                                                   \
-		.batch_bytes = NAN,                                                                \
-		.read_per_byte = NAN,                                                              \
-		.inflated_per_byte = NAN,                                                          \
-		.received_per_byte = NAN,                                                          \
-		.decoded_per_byte = NAN,                                                           \
-		.images_per_sample = NAN,                                                          \
-		.images_spread = NAN,                                                              \
-		.loads_per_batch = NAN,                                                            \
-		.opens_per_sample = NAN,                                                           \
-		.reopens_per_sample = NAN,                                                         \
-		.reopened_per_sample = NAN,                                                        \
-		.helper_cores = NAN,                                                               \
-		.children_cores = NAN,                                                             \
-		.runnable_threads = NAN,                                                           \
-		.cores_allowed = NAN,                                                              \
-		.cores_at_start = NAN,                                                             \
-		.ranks = NAN,                                                                      \
-		.private_begin_bytes = NAN,                                                        \
-		.private_end_bytes = NAN,                                                          \
-		.major_faults = NAN,                                                               \
-		.swapped_bytes = NAN,                                                              \
-		.main_cpu_ns = NAN,                                                                \
-	})
+static inline struct load_facts load_facts_unknown(void)
+{
+	struct load_facts facts = {0};
+
+	for (double *at = (double *)(void *)&facts; at < facts.wait_bytes; at++)
+		*at = NAN;
+	return facts;
+}
 
 /* Returns the peer of a kind with the longest waits; NULL: no peer, or a sum over several peers. */
 static inline const struct load_peer *load_facts_peer(const struct load_facts *facts,

@@ -192,7 +192,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	report->filter = cmd_filter(options, 0);
 	series_init(&report->series);
 	batch_totals_init(&report->totals);
-	report->facts = LOAD_FACTS_UNKNOWN;
+	report->facts = load_facts_unknown();
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
 	/* Missing records count as lost: the others alone then give no verdict. */

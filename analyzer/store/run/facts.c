@@ -475,7 +475,7 @@ int load_facts_read(struct db *db, const struct run_info *run, const struct load
 	bool by_workers = false;
 	int r;
 
-	*ret = LOAD_FACTS_UNKNOWN;
+	*ret = load_facts_unknown();
 	ret->helper_cores = cores_of(run->helper_ns, run->main_cpu_of_ns);
 	ret->children_cores = cores_of(run->children_ns, run->children_of_ns);
 	if (run->world_size > 0)
