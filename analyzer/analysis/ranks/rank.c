@@ -27,15 +27,12 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	if (batch < 0 || batch > INT32_MAX)
 		return 0;
 	if (!last || epoch > last->epoch) {
-		struct rank_base *grown =
-			reallocarray(job->epochs, job->epoch_count + 1, sizeof(*grown));
+		const size_t base = last ? rank_behind(last) : 0;
 
-		if (!grown)
+		if (!ARRAY_GROW(job->epochs, job->epoch_count))
 			return -ENOMEM;
-		job->epochs = grown;
-		job->epochs[job->epoch_count] = (struct rank_base){
-			epoch, job->epoch_count ? rank_behind(&grown[job->epoch_count - 1]) : 0, 0};
 		last = &job->epochs[job->epoch_count++];
+		*last = (struct rank_base){epoch, base, 0};
 	}
 	while (*hint + 1 < job->epoch_count && job->epochs[*hint].epoch < epoch)
 		++*hint;
@@ -144,17 +141,14 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count)
 {
-	struct rank_member *members =
-		reallocarray(job->members, job->rank_count + 1, sizeof(*members));
 	const struct pace pace = rank_group_pace(series, epochs, epoch_count);
 	struct rank_member *member;
 	struct rank_group *group;
 	int r;
 
-	if (!members)
+	if (!ARRAY_GROW(job->members, job->rank_count))
 		return -ENOMEM;
-	job->members = members;
-	member = &members[job->rank_count];
+	member = &job->members[job->rank_count];
 	*member = (struct rank_member){
 		.period_ns = series->workers > 0 && finding->load_mean_ns > 0
 				     ? (float)(finding->load_mean_ns / series_busy_workers(series))

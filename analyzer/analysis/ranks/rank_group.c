@@ -104,7 +104,6 @@ int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_
 {
 	const size_t steps = pace_steps(pace);
 	const double alike = fmax(ALIKE_STEPS, ALIKE_SHARE * (double)steps);
-	struct rank_group *grown;
 	double nearest = INFINITY, lead;
 
 	*ret_group = 0;
@@ -119,11 +118,9 @@ int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_
 	if (job->group_count && (nearest <= alike || job->group_count == RANK_GROUPS ||
 				 (job->group_count + 1) * steps > WINDOW_MOST))
 		return 0;
-	grown = reallocarray(job->groups, job->group_count + 1, sizeof(*grown));
-	if (!grown)
+	if (!ARRAY_GROW(job->groups, job->group_count))
 		return -ENOMEM;
-	job->groups = grown;
-	grown[job->group_count] = (struct rank_group){.sums.pace = *pace};
+	job->groups[job->group_count] = (struct rank_group){.sums.pace = *pace};
 	*ret_group = (int32_t)job->group_count++;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/statistics/array.h"
 #include "report/jobs/merger.h"
 #include "store/database/redact.h"
 
@@ -35,20 +36,16 @@ static int add_job(const struct options *options, struct merger_job *job, void *
 {
 	struct shown *shown = context;
 	struct jobs *jobs = &shown->jobs;
-	struct ranks *list = reallocarray(jobs->list, jobs->count + 1, sizeof(*list));
-	struct part *wholes = reallocarray(shown->wholes, jobs->count + 1, sizeof(*wholes));
+	struct part *whole;
 	int r;
 
-	if (list)
-		jobs->list = list;
-	if (wholes)
-		shown->wholes = wholes;
-	if (!list || !wholes)
+	if (!ARRAY_GROW(jobs->list, jobs->count) || !ARRAY_GROW(shown->wholes, jobs->count))
 		return cmd_fail("%s", db_error(-ENOMEM));
-	wholes[jobs->count] = job->whole;
+	whole = &shown->wholes[jobs->count];
+	*whole = job->whole;
 	part_init(&job->whole);
-	r = merger_judge(options, &wholes[jobs->count], &list[jobs->count]);
-	rank_free_windows(&wholes[jobs->count].job);
+	r = merger_judge(options, whole, &jobs->list[jobs->count]);
+	rank_free_windows(&whole->job);
 	jobs->count++;
 	return r < 0 ? cmd_fail("%s", db_error(r)) : 0;
 }
