@@ -23,49 +23,39 @@ const char *const tune_choice_ids[] = {
 	[TUNE_NO_SETTING] = "no_setting", [TUNE_NO_TIME] = "others_first",
 };
 
+static bool set(struct tune_candidate *ret, enum dlprof_set key, int32_t before, int32_t value)
+{
+	ret->key = key;
+	ret->before = before;
+	ret->value = value;
+	return true;
+}
+
 /* Finds the setting that a prediction changes. Returns false if it changes none. */
 static bool set_of(const struct whatif *whatif, int id, struct tune_candidate *ret)
 {
 	const struct replay_setup *now = &whatif->setups[WHATIF_BASELINE];
 	const struct replay_setup *then = &whatif->setups[id];
 
-	ret->before = -1;
 	switch (id) {
+	case WHATIF_PREFETCH_X4:
+		return set(ret, DLPROF_SET_PREFETCH, now->prefetch_factor, then->prefetch_factor);
+	case WHATIF_IN_ORDER_FALSE:
+		return set(ret, DLPROF_SET_IN_ORDER, 1, 0);
+	case WHATIF_PERSISTENT:
+		return set(ret, DLPROF_SET_PERSISTENT, 0, 1);
+	case WHATIF_SHARING:
+		return set(ret, DLPROF_SET_SHARING, 0, 1);
 	case WHATIF_WORKERS_X2:
 	case WHATIF_MORE_WORKERS:
 	case WHATIF_USE_WORKERS:
 	case WHATIF_FEWER_WORKERS:
 	case WHATIF_NO_WORKERS:
-		ret->key = DLPROF_SET_WORKERS;
-		ret->before = now->workers;
-		ret->value = then->workers;
-		return true;
-	case WHATIF_PREFETCH_X4:
-		ret->key = DLPROF_SET_PREFETCH;
-		ret->before = now->prefetch_factor;
-		ret->value = then->prefetch_factor;
-		return true;
-	case WHATIF_IN_ORDER_FALSE:
-		ret->key = DLPROF_SET_IN_ORDER;
-		ret->before = 1;
-		ret->value = 0;
-		return true;
-	case WHATIF_PERSISTENT:
-		ret->key = DLPROF_SET_PERSISTENT;
-		ret->before = 0;
-		ret->value = 1;
-		return true;
-	case WHATIF_SHARING:
-		ret->key = DLPROF_SET_SHARING;
-		ret->before = 0;
-		ret->value = 1;
-		return true;
+		return set(ret, DLPROF_SET_WORKERS, now->workers, then->workers);
 	default:
 		/* Of other predictions, only wishes may change the number of workers. */
-		ret->key = DLPROF_SET_WORKERS;
-		ret->before = now->workers;
-		ret->value = then->workers;
-		return id >= WHATIF_MAX && now->workers != then->workers;
+		return id >= WHATIF_MAX && now->workers != then->workers &&
+		       set(ret, DLPROF_SET_WORKERS, now->workers, then->workers);
 	}
 }
 
