@@ -11,22 +11,49 @@
 
 #include "analysis/statistics/fold.h"
 
-/* The values by which a period is judged: is it regular, and is it a part of the true period? */
-struct phase_series {
-	const float *ns;
-	double cap_ns;
-	double event_share;
-	const struct fold_segment *segments;
-	size_t segment_count;
-};
-
 #define PHASE_PROMOTE_MOST 3
 
 #define BLOCK         8 /* rows in a block; half of them choose the phase measured in the others */
 #define PROMOTE_SHARE 0.85
 #define PROMOTE_LEAST 6 /* a block should hold at least this many events */
 
-static double add_rows(const struct phase_series *s, size_t begin, size_t rows, size_t step,
+struct layout {
+	struct fold_segment *segments;
+	size_t segment_count;
+	size_t ordinal; /* ordinal of the batch with which the first row begins */
+	size_t most;    /* longest period that is tested by rows (fold.h) */
+	double extra;   /* added to ln p: ln of the number of pairs of layout and series tested */
+	bool is_cut;    /* segments end at breaks, so the phase may differ between segments */
+};
+
+struct best {
+	const struct layout *layout;
+	bool sparse; /* found by distances between events (events_long_period()), not by rows */
+	size_t period;
+	double log_p;
+	double log_p_plain; /* log_p without the correction for similar rows (fold_memory()) */
+};
+
+struct search {
+	const struct events_query *query;
+	struct events events;
+	struct layout layouts[3];
+	size_t layout_count;
+	size_t value_count;
+	float *ns; /* the values of all segments, one segment after the other */
+	float *x;
+	double *sums, *squares;
+	size_t windows;
+	size_t workers;
+	struct best best;
+	struct best best_cut;
+	double log_p_workers; /* log_p_plain of the period that is the number of workers */
+	float *log_p_of;      /* ln p of each period, the least over all layouts and series */
+};
+
+_Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
+
+static double add_rows(const struct search *s, size_t begin, size_t rows, size_t step,
 		       size_t period, bool capped, double *phases)
 {
 	double sum = 0;
@@ -35,8 +62,8 @@ static double add_rows(const struct phase_series *s, size_t begin, size_t rows, 
 		for (size_t k = 0; k < period; k++) {
 			double ns = (double)s->ns[begin + row * period + k];
 
-			if (capped && ns > s->cap_ns)
-				ns = s->cap_ns;
+			if (capped && ns > s->events.cap_ns)
+				ns = s->events.cap_ns;
 			phases[k] += ns;
 			sum += ns;
 		}
@@ -77,21 +104,21 @@ static double split(const double *phases, size_t period, size_t k, double *ret)
  * Returns true if the true period is k times `period`. At the phase with most time, one period in k
  * then has nearly all of that time. `scratch` has room for k * period numbers.
  */
-static bool phase_is_multiple(const struct phase_series *s, size_t period, size_t k,
-				  double *scratch)
+static bool phase_is_multiple(const struct search *s, const struct layout *layout, size_t period,
+			      size_t k, double *scratch)
 {
 	size_t wide = period * k, rows_a_block = BLOCK, rows = 0, i, row;
 	double weight = 0, dominant = 0, events;
 
-	for (i = 0; i < s->segment_count; i++)
-		rows += s->segments[i].count / wide;
+	for (i = 0; i < layout->segment_count; i++)
+		rows += layout->segments[i].count / wide;
 	if (rows < 3)
 		return false;
-	events = s->event_share * (double)wide;
+	events = (double)s->events.count / (double)s->events.position_count * (double)wide;
 	if (events * BLOCK < PROMOTE_LEAST)
 		rows_a_block = (size_t)ceil(PROMOTE_LEAST / events);
-	for (i = 0; i < s->segment_count; i++) {
-		const struct fold_segment *segment = &s->segments[i];
+	for (i = 0; i < layout->segment_count; i++) {
+		const struct fold_segment *segment = &layout->segments[i];
 		size_t begin = segment->begin + fold_first_row(segment, wide);
 		size_t end = segment->begin + segment->count;
 
@@ -113,16 +140,16 @@ static bool phase_is_multiple(const struct phase_series *s, size_t period, size_
  * Returns the share of the time at the phase with most time. That phase is chosen in even rows and
  * measured in odd rows, and vice versa. `scratch` has room for 3 * period numbers.
  */
-static double phase_share(const struct phase_series *s, size_t period, double *scratch,
-				  size_t *ret_phase)
+static double phase_share(const struct search *s, const struct layout *layout, size_t period,
+			  double *scratch, size_t *ret_phase)
 {
 	double *choose = scratch, *check = scratch + period, *totals = check + period;
 	double at_phase = 0, all = 0;
 	size_t i, k, rows, half;
 
 	memset(totals, 0, period * sizeof(*totals));
-	for (i = 0; i < s->segment_count; i++) {
-		const struct fold_segment *segment = &s->segments[i];
+	for (i = 0; i < layout->segment_count; i++) {
+		const struct fold_segment *segment = &layout->segments[i];
 		size_t begin = segment->begin + fold_first_row(segment, period);
 		size_t end = segment->begin + segment->count;
 
@@ -160,42 +187,6 @@ static double phase_share(const struct phase_series *s, size_t period, double *s
 #define GAPS_LEAST     16
 #define GAPS_CV        0.15
 #define GAPS_SHORTEST  3
-
-struct layout {
-	struct fold_segment *segments;
-	size_t segment_count;
-	size_t ordinal; /* ordinal of the batch with which the first row begins */
-	size_t most;    /* longest period that is tested by rows (fold.h) */
-	double extra;   /* added to ln p: ln of the number of pairs of layout and series tested */
-	bool is_cut;    /* segments end at breaks, so the phase may differ between segments */
-};
-
-struct best {
-	const struct layout *layout;
-	bool sparse; /* found by distances between events (events_long_period()), not by rows */
-	size_t period;
-	double log_p;
-	double log_p_plain; /* log_p without the correction for similar rows (fold_memory()) */
-};
-
-struct search {
-	const struct events_query *query;
-	struct events events;
-	struct layout layouts[3];
-	size_t layout_count;
-	size_t value_count;
-	float *ns; /* the values of all segments, one segment after the other */
-	float *x;
-	double *sums, *squares;
-	size_t windows;
-	size_t workers;
-	struct best best;
-	struct best best_cut;
-	double log_p_workers; /* log_p_plain of the period that is the number of workers */
-	float *log_p_of;      /* ln p of each period, the least over all layouts and series */
-};
-
-_Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
 
 /* Returns ln of the factor by which p is raised, as many periods are tried. */
 static double log_candidates(const struct search *s, size_t period, size_t count)
@@ -421,17 +412,6 @@ static int run_tests(struct search *s)
 	return r;
 }
 
-static struct phase_series phases_of(const struct search *s, const struct layout *layout)
-{
-	return (struct phase_series){
-		.ns = s->ns,
-		.cap_ns = s->events.cap_ns,
-		.event_share = (double)s->events.count / (double)s->events.position_count,
-		.segments = layout->segments,
-		.segment_count = layout->segment_count,
-	};
-}
-
 static const struct layout *layout_for(const struct search *s, const struct best *best,
 				       size_t period)
 {
@@ -446,10 +426,9 @@ static void adjust(const struct search *s, struct best *best, double *scratch)
 
 	while (k <= PHASE_PROMOTE_MOST) {
 		const struct layout *layout = layout_for(s, best, best->period * k);
-		const struct phase_series series = phases_of(s, layout);
 
 		if (best->period * k <= layout->most &&
-		    phase_is_multiple(&series, best->period, k, scratch)) {
+		    phase_is_multiple(s, layout, best->period, k, scratch)) {
 			best->period *= k;
 			k = 2;
 		} else {
@@ -469,12 +448,10 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 		ret->share = events_share(&s->events, best->period, BLOCK, &phase);
 	} else {
 		const struct layout *layout;
-		struct phase_series series;
 
 		adjust(s, best, scratch);
 		layout = layout_for(s, best, best->period);
-		series = phases_of(s, layout);
-		ret->share = phase_share(&series, best->period, scratch, &phase);
+		ret->share = phase_share(s, layout, best->period, scratch, &phase);
 		phase = (phase + layout->ordinal) % best->period;
 	}
 	ret->phase = (int64_t)phase;
