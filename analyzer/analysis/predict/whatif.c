@@ -33,22 +33,9 @@
 const char *whatif_name(const struct whatif *whatif, int id)
 {
 	static const char *const names[WHATIF_MAX] = {
-		[WHATIF_BASELINE] = "baseline",
-		[WHATIF_WORKERS_X2] = "workers_x2",
-		[WHATIF_MORE_WORKERS] = "more_workers",
-		[WHATIF_LOAD_HALF] = "load_x0.5",
-		[WHATIF_PREFETCH_X4] = "prefetch_x4",
-		[WHATIF_IN_ORDER_FALSE] = "in_order_false",
-		[WHATIF_FIX_SLOW_WORKER] = "fix_slow_worker",
-		[WHATIF_EVEN_SHARDS] = "even_shards",
-		[WHATIF_USE_WORKERS] = "use_workers",
-		[WHATIF_PERSISTENT] = "persistent",
-		[WHATIF_DELIVERY] = "delivery",
-		[WHATIF_SHARING] = "sharing",
-		[WHATIF_SAMPLING] = "sampling",
-		[WHATIF_FEWER_WORKERS] = "fewer_workers",
-		[WHATIF_NO_WORKERS] = "no_workers",
-		[WHATIF_SYNTHETIC] = "synthetic",
+#define X(id, name) name,
+		WHATIFS(X)
+#undef X
 	};
 
 	return id < WHATIF_MAX ? names[id] : whatif->wishes[id - WHATIF_MAX].text;

@@ -6,24 +6,29 @@
 #include "analysis/account/stall.h"
 #include "analysis/predict/replay.h"
 
+/* X(identifier, name in JSON) */
+#define WHATIFS(X)                                                                                 \
+	X(BASELINE, "baseline")                                                                    \
+	X(WORKERS_X2, "workers_x2")                                                                \
+	X(MORE_WORKERS, "more_workers")                                                            \
+	X(LOAD_HALF, "load_x0.5")                                                                  \
+	X(PREFETCH_X4, "prefetch_x4")                                                              \
+	X(IN_ORDER_FALSE, "in_order_false")                                                        \
+	X(FIX_SLOW_WORKER, "fix_slow_worker")                                                      \
+	X(EVEN_SHARDS, "even_shards") /* all workers get equally many batches */                   \
+	X(USE_WORKERS, "use_workers") /* workers instead of none */                                \
+	X(PERSISTENT, "persistent")   /* workers stay for all epochs */                            \
+	X(DELIVERY, "delivery")                                                                    \
+	X(SHARING, "sharing") /* no time is spent fetching tensors' file descriptors */            \
+	X(SAMPLING, "sampling")                                                                    \
+	X(FEWER_WORKERS, "fewer_workers") /* the fewest workers that keep the training as fast */  \
+	X(NO_WORKERS, "no_workers")       /* only if that is as fast */                            \
+	X(SYNTHETIC, "synthetic")         /* ideal input without any waiting, an upper bound */
+
 enum whatif_id {
-	WHATIF_BASELINE,
-	WHATIF_WORKERS_X2,
-	WHATIF_MORE_WORKERS,
-	WHATIF_LOAD_HALF,
-	WHATIF_PREFETCH_X4,
-	WHATIF_IN_ORDER_FALSE,
-	WHATIF_FIX_SLOW_WORKER,
-	WHATIF_EVEN_SHARDS, /* all workers get equally many batches */
-	WHATIF_USE_WORKERS, /* workers instead of none */
-	WHATIF_PERSISTENT,  /* workers stay for all epochs */
-	WHATIF_DELIVERY,
-	WHATIF_SHARING, /* no time is spent fetching tensors' file descriptors */
-	WHATIF_SAMPLING,
-	WHATIF_FEWER_WORKERS, /* the fewest workers that keep the training as fast */
-	WHATIF_NO_WORKERS,    /* only if that is as fast */
-	WHATIF_SYNTHETIC,     /* ideal input without any waiting, an upper bound */
-	WHATIF_MAX
+#define X(id, name) WHATIF_##id,
+	WHATIFS(X) WHATIF_MAX
+#undef X
 };
 
 #define WHATIF_MOST_ASKED 8
