@@ -94,14 +94,13 @@ Test(stats, quantile_is_the_nearest_rank)
 Test(stats, sum_of_the_largest)
 {
 	const float values[] = {5, 1, 9, 7, 3, 7};
+	const struct stats_column column = {values, NULL, 6}, none = {values, NULL, 0};
 
-	order_of(values, 6);
-	cr_assert_eq(stats_order_sum_largest(&order, 0), 0);
-	cr_assert_eq(stats_order_sum_largest(&order, 2), 16);
-	cr_assert_eq(stats_order_sum_largest(&order, 3), 23);
-	cr_assert_eq(stats_order_sum_largest(&order, 50), 32);
-	order_of(values, 0);
-	cr_assert_eq(stats_order_sum_largest(&order, 1), 0);
+	cr_assert_eq(stats_sum_largest(&column, 0), 0);
+	cr_assert_eq(stats_sum_largest(&column, 2), 16);
+	cr_assert_eq(stats_sum_largest(&column, 3), 23);
+	cr_assert_eq(stats_sum_largest(&column, 50), 32);
+	cr_assert_eq(stats_sum_largest(&none, 1), 0);
 }
 
 Test(stats, variation)

@@ -241,13 +241,8 @@ static void set_ratios(const struct batch_series *s, struct finding *f)
 	const struct stats_column starved = {stall_waits(s, f), s->state, s->count, SERIES_STARVED,
 					     SERIES_STARVED};
 	size_t trimmed = (size_t)ceil(TRIM_SHARE * (double)f->starved_count);
-	struct stats_order order;
-	double largest_ns = 0;
+	double largest_ns = stats_sum_largest(&starved, trimmed);
 
-	if (f->starved_count) {
-		stats_order_init(&order, &starved);
-		largest_ns = stats_order_sum_largest(&order, trimmed);
-	}
 	f->stall_ratio = f->account.ratio;
 	f->trimmed_ratio = ratio(fmax(f->account.wait_ns - largest_ns, 0), f->account.time_ns);
 	f->gain_max = f->stall_ratio < 1 ? 1 / (1 - f->stall_ratio) : NAN;

@@ -198,7 +198,6 @@ static double isolated_ns(const struct batch_series *s, const struct finding *f,
 	const struct stats_column starved = {stall_waits(s, f), s->state, s->count, SERIES_STARVED,
 					     SERIES_STARVED};
 	size_t count = (size_t)ceil(ISOLATED_SHARE * (double)f->starved_count);
-	struct stats_order order;
 	double ns;
 
 	if (!f->starved_count || s->workers == 0 || periods->wait->regular ||
@@ -207,8 +206,7 @@ static double isolated_ns(const struct batch_series *s, const struct finding *f,
 	if (count < ISOLATED_FEWEST)
 		count = ISOLATED_FEWEST;
 	count = count < f->starved_count ? count : f->starved_count;
-	stats_order_init(&order, &starved);
-	ns = stats_order_sum_largest(&order, count);
+	ns = stats_sum_largest(&starved, count);
 	return ns < ISOLATED_LEAST * pools->wait_ns ? 0 : fmin(ns, pools->wait_ns);
 }
 

@@ -30,7 +30,6 @@ static int find_largest(const struct window_width *width, double *ret_largest_ns
 {
 	float *waits = malloc((width->count + 1) * sizeof(*waits));
 	struct stats_column column = {.values = waits};
-	struct stats_order order;
 	size_t i;
 
 	*ret_largest_ns = 0;
@@ -39,11 +38,8 @@ static int find_largest(const struct window_width *width, double *ret_largest_ns
 	for (i = 0; i < width->count; i++)
 		if (width->list[i].count > 1 && width->list[i].wait_ns > 0)
 			waits[column.count++] = width->list[i].wait_ns;
-	if (column.count) {
-		stats_order_init(&order, &column);
-		*ret_largest_ns = stats_order_sum_largest(
-			&order, (size_t)ceil(TRIM_SHARE * (double)column.count));
-	}
+	*ret_largest_ns =
+		stats_sum_largest(&column, (size_t)ceil(TRIM_SHARE * (double)column.count));
 	free(waits);
 	return 0;
 }

@@ -91,17 +91,19 @@ double stats_order_quantile(struct stats_order *order, double share)
 	return stats_order_rank(order, rank < order->count ? rank : order->count - 1);
 }
 
-double stats_order_sum_largest(struct stats_order *order, size_t top)
+double stats_sum_largest(const struct stats_column *column, size_t top)
 {
-	const struct stats_column *column = &order->column;
+	struct stats_order order;
 	double edge, sum = 0;
 	size_t above = 0, i;
 
-	if (top > order->count)
-		top = order->count;
 	if (!top)
 		return 0;
-	edge = stats_order_rank(order, order->count - top);
+	stats_order_init(&order, column);
+	if (!order.count)
+		return 0;
+	top = top < order.count ? top : order.count;
+	edge = stats_order_rank(&order, order.count - top);
 	for (i = 0; i < column->count; i++) {
 		if (stats_takes(column, i) && (double)column->values[i] > edge) {
 			sum += (double)column->values[i];

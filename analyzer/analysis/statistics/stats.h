@@ -39,10 +39,11 @@ double stats_order_rank(struct stats_order *order, size_t rank);
 /* Returns the value that `share` (0-1) of the values do not exceed. NAN: there are no values. */
 double stats_order_quantile(struct stats_order *order, double share);
 
-double stats_order_sum_largest(struct stats_order *order, size_t top);
-
 /* Returns the median, or NAN if there is no value. */
 double stats_median(const struct stats_column *column);
+
+/* Returns the sum of the `top` largest values, or of all if there are fewer. */
+double stats_sum_largest(const struct stats_column *column, size_t top);
 
 /* Mean and variance of values, by Welford's update, which is exact also for close values. */
 struct stats_moments {
