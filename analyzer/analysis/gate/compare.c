@@ -116,21 +116,17 @@ int compare_add_series(struct compare_side *side, const struct batch_series *ser
 	return r;
 }
 
-int compare_add_load(struct compare_side *side, const struct load_times *times, double transfer_ns)
+int compare_add_times(struct compare_side *side, const struct load_times *times, double transfer_ns,
+		      const double part_ns[STEP_TOLD_MAX])
 {
-	const struct value parts[] = {
-		{COMPARE_LOAD, times->load_ns, 1},       {COMPARE_OPEN, times->open_ns, 1},
-		{COMPARE_READ, times->read_ns, 1},       {COMPARE_DECODE, times->decode_ns, 1},
-		{COMPARE_COLLATE, times->collate_ns, 1}, {COMPARE_OTHER, times->other_ns, 1},
+	const struct value values[] = {
+		{COMPARE_LOAD, times->load_ns, 1},
+		{COMPARE_OPEN, times->open_ns, 1},
+		{COMPARE_READ, times->read_ns, 1},
+		{COMPARE_DECODE, times->decode_ns, 1},
+		{COMPARE_COLLATE, times->collate_ns, 1},
+		{COMPARE_OTHER, times->other_ns, 1},
 		{COMPARE_TRANSFER, transfer_ns, 1},
-	};
-
-	return add(side, parts, ARRAY_COUNT(parts));
-}
-
-int compare_add_parts(struct compare_side *side, const double part_ns[STEP_TOLD_MAX])
-{
-	const struct value parts[STEP_TOLD_MAX] = {
 		{COMPARE_BEFORE, part_ns[STEP_BEFORE], 1},
 		{COMPARE_BACKWARD, part_ns[STEP_BACKWARD], 1},
 		{COMPARE_BETWEEN, part_ns[STEP_BETWEEN], 1},
@@ -138,7 +134,7 @@ int compare_add_parts(struct compare_side *side, const double part_ns[STEP_TOLD_
 		{COMPARE_SAVE, part_ns[STEP_SAVE], 1},
 	};
 
-	return add(side, parts, ARRAY_COUNT(parts));
+	return add(side, values, ARRAY_COUNT(values));
 }
 
 void compare_side_done(struct compare_side *side)

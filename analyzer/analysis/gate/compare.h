@@ -63,11 +63,9 @@ struct compare_side {
 int compare_add_series(struct compare_side *side, const struct batch_series *series,
 		       const struct finding *finding);
 
-/* Adds the times of a load; times that are NAN are left out. */
-int compare_add_load(struct compare_side *side, const struct load_times *times, double transfer_ns);
-
-/* Adds the parts of a step; parts that are NAN are left out. */
-int compare_add_parts(struct compare_side *side, const double part_ns[STEP_TOLD_MAX]);
+/* Adds the times of a load and the parts of a step; times that are NAN are left out. */
+int compare_add_times(struct compare_side *side, const struct load_times *times, double transfer_ns,
+		      const double part_ns[STEP_TOLD_MAX]);
 
 void compare_side_done(struct compare_side *side);
 

@@ -324,9 +324,8 @@ static int add_batch(const struct batch_record *batch, void *context)
 		[STEP_OPTIMIZER] = query_known(batch->optimizer_ns),
 		[STEP_SAVE] = query_known(batch->save_ns),
 	};
-	int r = compare_add_load(context, &times, query_known(batch->transfer_ns));
 
-	return r ? r : compare_add_parts(context, parts);
+	return compare_add_times(context, &times, query_known(batch->transfer_ns), parts);
 }
 
 static int read_side(const struct options *options, const struct report *report,
