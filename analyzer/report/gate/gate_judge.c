@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate_judge.c - judges each limit for each run, rank by rank, and from this the gate. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,13 +77,7 @@ static void judge_increase(const struct gate *gate, struct gate_item *item)
 	struct ranked *ranked = malloc(sizeof(*ranked));
 	bool is_first = true;
 
-	item->result = (struct gate_result){
-		.outcome = GATE_INCONCLUSIVE,
-		.why = GATE_WHY_UNFIT,
-		.found = NAN,
-		.edge = NAN,
-		.odd = NAN,
-	};
+	gate_judge_increase(&item->limit, &(struct gate_groups){.now_count = 0}, &item->result);
 	for (size_t i = 0; ranked && i < gate->runs.count; i++) {
 		struct gate_result result;
 		enum gate_why why;
