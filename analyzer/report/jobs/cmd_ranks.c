@@ -48,9 +48,7 @@ static int judge(const struct options *options, struct db *db, const struct rank
 	       loaders[i].loader_id != options->loader)
 		i++;
 	if (i < query.loader_count) {
-		r = thread_judge(db, &query, &i, series, &row->finding);
-		if (r == 0)
-			r = thread_parts(db, &query, i, &row->finding, &row->step);
+		r = thread_judge(db, &query, &i, series, &row->finding, &row->step);
 		*ret_loader_id = loaders[i].loader_id;
 		row->is_dispatched = dialect_is_dispatcher(&loaders[i]);
 	} else {

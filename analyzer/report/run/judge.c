@@ -89,10 +89,8 @@ static int read_series(struct db *db, bool is_chosen, struct report *report)
 		.is_chosen = is_chosen,
 	};
 	size_t judged = (size_t)(report->loader - report->loaders);
-	int r = thread_judge(db, &query, &judged, &report->series, &report->finding);
+	int r = thread_judge(db, &query, &judged, &report->series, &report->finding, &report->step);
 
-	if (r == 0)
-		r = thread_parts(db, &query, judged, &report->finding, &report->step);
 	report->loader = &report->loaders[judged];
 	report->filter.loader_id = report->loader->loader_id;
 	return r;

@@ -57,6 +57,13 @@ static bool is_of_thread(const struct loader_info *loader, const struct loader_i
 		is_same_thread(loader, judged));
 }
 
+/* Returns true if only the judged loader is looked at. */
+static bool is_alone(const struct thread_query *query)
+{
+	return query->is_chosen || query->filter.epoch >= 0 || query->filter.first >= 0 ||
+	       query->filter.last >= 0;
+}
+
 static int read_one(struct db *db, const struct thread_query *query, size_t which,
 		    struct member *ret)
 {
@@ -85,8 +92,7 @@ static int read_all(struct db *db, const struct thread_query *query, size_t judg
 		return -ENOMEM;
 	ret->count = 1;
 	r = read_one(db, query, judged, &ret->list[0]);
-	if (query->is_chosen || query->filter.epoch >= 0 || query->filter.first >= 0 ||
-	    query->filter.last >= 0)
+	if (is_alone(query))
 		return r;
 	for (i = 0; r == 0 && i < room; i++) {
 		if (i == judged || !is_of_thread(&query->loaders[i], &query->loaders[judged]))
@@ -236,33 +242,11 @@ static int judge_thread(struct thread *thread)
 	return 0;
 }
 
-int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
-		 struct batch_series *series, struct finding *finding)
-{
-	struct thread thread;
-	int r = read_all(db, query, *judged, &thread);
-
-	if (r == 0 && !query->is_chosen)
-		r = judge_thread(&thread);
-	if (r == 0) {
-		series_done(series);
-		*series = thread.list[0].series;
-		*finding = thread.list[0].finding;
-		*judged = thread.list[0].loader;
-		series_init(&thread.list[0].series);
-	}
-	for (size_t i = 0; i < thread.count; i++)
-		series_done(&thread.list[i].series);
-	free(thread.list);
-	return r;
-}
-
 /* By the GPU's clock, steps contain waits, so only the judged loader's batches count. */
-int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
-		 const struct finding *finding, struct step_parts *ret)
+static int divide_steps(struct db *db, const struct thread_query *query, size_t judged,
+			const struct finding *finding, struct step_parts *ret)
 {
-	const bool is_part = query->is_chosen || finding->by_gpu || query->filter.epoch >= 0 ||
-			     query->filter.first >= 0 || query->filter.last >= 0;
+	const bool is_part = finding->by_gpu || is_alone(query);
 	struct batch_filter filter = query->filter;
 	struct step_sums sums;
 
@@ -283,4 +267,26 @@ int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
 	}
 	step_parts_close(ret, is_part ? finding->compute_all_ns : finding->account.step_ns);
 	return 0;
+}
+
+int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
+		 struct batch_series *series, struct finding *finding, struct step_parts *parts)
+{
+	struct thread thread;
+	int r = read_all(db, query, *judged, &thread);
+
+	if (r == 0 && !query->is_chosen)
+		r = judge_thread(&thread);
+	if (r == 0) {
+		series_done(series);
+		*series = thread.list[0].series;
+		*finding = thread.list[0].finding;
+		*judged = thread.list[0].loader;
+		series_init(&thread.list[0].series);
+		r = divide_steps(db, query, *judged, finding, parts);
+	}
+	for (size_t i = 0; i < thread.count; i++)
+		series_done(&thread.list[i].series);
+	free(thread.list);
+	return r;
 }

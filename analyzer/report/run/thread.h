@@ -18,11 +18,8 @@ struct thread_query {
  * Reads loader *judged into `series`, initialised by the caller, and judges it. If another loader
  * has more than half of the thread's waits, judges that one, and changes *judged. The account has
  * all loaders of the thread. It has only one for a part of a run, for an imported table, if batches
- * were lost, or if the user chose the loader. Returns 0 or -errno.
+ * were lost, or if the user chose the loader. Divides the account's steps into `parts`. Returns 0
+ * or -errno.
  */
 int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
-		 struct batch_series *series, struct finding *finding);
-
-/* Divides the steps of the finding's account into parts. Returns 0 or -errno. */
-int thread_parts(struct db *db, const struct thread_query *query, size_t judged,
-		 const struct finding *finding, struct step_parts *ret);
+		 struct batch_series *series, struct finding *finding, struct step_parts *parts);
