@@ -3,24 +3,13 @@
 
 #include <math.h>
 
+#include "analysis/statistics/stats.h"
+
 /* a batch is skipped only if its step takes at most this share of the mean step */
 #define STEP_MOST     0.1
 #define STEP_MOST_NS  2e5 /* Python needs longer to launch a forward and a backward pass */
 #define LONG_MOST     0.05 /* at most this share of the skipped batches may have longer steps */
 #define WAITING_LEAST 0.5
-
-static double mean_step_ns(const struct batch_series *s)
-{
-	double ns = 0, count = 0;
-
-	for (size_t i = 0; i < s->count; i++) {
-		if (!series_has(s->compute_ns, i))
-			continue;
-		ns += (double)s->compute_ns[i];
-		count++;
-	}
-	return count > 0 ? ns / count : 0;
-}
 
 /* Returns false if the GPU was idle. Even a short step may use it, as launches return at once. */
 static bool may_use_gpu(const struct batch_series *s, size_t i)
@@ -50,12 +39,12 @@ void skipped_find(const struct batch_series *s, const struct finding *f, bool ha
 		  struct skipped *ret)
 {
 	double most_ns, all_ns = 0, skipped_ns = 0;
-	size_t run = 0, next;
+	size_t run = 0, next, step_count;
 
 	*ret = (struct skipped){0};
 	if (!s->compute_ns || !s->wait_ns)
 		return;
-	most_ns = fmin(STEP_MOST * mean_step_ns(s), STEP_MOST_NS);
+	most_ns = fmin(STEP_MOST * stats_mean(s->compute_ns, s->count, &step_count), STEP_MOST_NS);
 	for (; run < s->run_count; run = next) {
 		const size_t begin = s->runs[run].begin;
 		size_t end, until;

@@ -429,21 +429,6 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 	return 0;
 }
 
-static double mean_of(const struct batch_series *s, const float *loads, size_t *ret_count)
-{
-	double sum = 0;
-	size_t count = 0, i;
-
-	for (i = 0; i < s->count; i++) {
-		if (!(loads[i] >= 0))
-			continue;
-		sum += (double)loads[i];
-		count++;
-	}
-	*ret_count = count;
-	return sum / (double)count;
-}
-
 /* Returns a batch's mean sampling time, without what move_sampling() moves; 0: unknown. */
 static double mean_sample_ns(const struct batch_series *s)
 {
@@ -565,7 +550,7 @@ int take_trace(const struct batch_series *s, const struct finding *f, struct tra
 	if (s->workers > TRACE_WORKERS || !loads || !steps.waits || !s->compute_ns ||
 	    !f->steady_count)
 		return 0;
-	load_mean_ns = mean_of(s, loads, &known_count);
+	load_mean_ns = stats_mean(loads, s->count, &known_count);
 	if ((double)known_count < KNOWN_LEAST * (double)s->count)
 		return 0;
 	r = fill(ret, s, &steps, loads, load_mean_ns);

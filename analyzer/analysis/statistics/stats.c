@@ -121,6 +121,20 @@ double stats_median(const struct stats_column *column)
 	return median_of(&order);
 }
 
+double stats_mean(const float *values, size_t count, size_t *ret_count)
+{
+	double sum = 0;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!(values[i] >= 0))
+			continue;
+		sum += (double)values[i];
+		++*ret_count;
+	}
+	return sum / (double)*ret_count;
+}
+
 void stats_add(struct stats_moments *moments, double value)
 {
 	double delta = value - moments->mean;

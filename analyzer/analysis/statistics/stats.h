@@ -45,6 +45,9 @@ double stats_median(const struct stats_column *column);
 /* Returns the sum of the `top` largest values, or of all if there are fewer. */
 double stats_sum_largest(const struct stats_column *column, size_t top);
 
+/* Returns the mean of the values >= 0, whose number is *ret_count. NAN: there are none. */
+double stats_mean(const float *values, size_t count, size_t *ret_count);
+
 /* Mean and variance of values, by Welford's update, which is exact also for close values. */
 struct stats_moments {
 	size_t count;
