@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_export.c - `dlprof-report export RUN`: writes one public view, or all of them, as CSV. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "report/cmd.h"
 #include "report/data/sheet.h"
 #include "store/fleet/export.h"
-
-#define MOST_VIEWS 64
 
 static int export_one(const struct options *options, struct db *db, const char *view)
 {
@@ -29,44 +26,34 @@ static int export_one(const struct options *options, struct db *db, const char *
 	return cmd_close_output(&output, status);
 }
 
-struct views {
-	char *names[MOST_VIEWS];
-	size_t count;
+struct all_views {
+	const struct options *options;
+	struct db *db;
+	int status;
 };
 
-static int add_view(const char *name, void *context)
+static int export_next(const char *name, void *context)
 {
-	struct views *views = context;
+	struct all_views *all = context;
+	struct options one = *all->options;
+	char path[4096];
 
-	if (views->count == MOST_VIEWS)
-		return 0;
-	views->names[views->count] = strdup(name);
-	return views->names[views->count++] ? 0 : -ENOMEM;
+	if (snprintf(path, sizeof(path), "%s/%s.csv", one.output, name) >= (int)sizeof(path))
+		return all->status = cmd_fail("the name of the folder is too long");
+	one.output = path;
+	return all->status = export_one(&one, all->db, name);
 }
 
 static int export_all(const struct options *options, struct db *db)
 {
-	struct views views = {.count = 0};
-	int status = CMD_DONE, r = export_views(db, add_view, &views);
+	struct all_views all = {options, db, CMD_DONE};
+	int r;
 
-	if (r < 0)
-		status = cmd_fail_read(options, r);
-	else if (mkdir(options->output, 0777) < 0 && errno != EEXIST)
-		status = cmd_fail("cannot make the folder '%s': %s", options->output,
-				  strerror(errno));
-	for (size_t i = 0; i < views.count; i++) {
-		struct options one = *options;
-		char path[4096];
-
-		if (!status && snprintf(path, sizeof(path), "%s/%s.csv", options->output,
-					views.names[i]) >= (int)sizeof(path))
-			status = cmd_fail("the name of the folder is too long");
-		one.output = path;
-		if (!status)
-			status = export_one(&one, db, views.names[i]);
-		free(views.names[i]);
-	}
-	return status;
+	if (mkdir(options->output, 0777) < 0 && errno != EEXIST)
+		return cmd_fail("cannot make the folder '%s': %s", options->output,
+				strerror(errno));
+	r = export_views(db, export_next, &all);
+	return r < 0 && !all.status ? cmd_fail_read(options, r) : all.status;
 }
 
 static int export(const struct options *options, struct db *db)
