@@ -21,7 +21,7 @@ struct gate_run {
 	char *path;
 	const char *name;
 	struct run_info info;
-	struct loader_info loader;
+	struct loader_info *loaders;
 	struct fingerprint fingerprint; /* the two members above own its texts */
 	struct gate_sample sample;
 	size_t rank_count; /* ranks of the run's job that have a database here */

@@ -34,13 +34,6 @@ static struct gate_run *add(struct gate_runs *runs, const char *path)
 	return run;
 }
 
-/* After realloc() has moved the run, sets the text that points into it again. */
-static void settle(struct gate_run *run)
-{
-	if (run->fingerprint.text[FINGERPRINT_LOADER])
-		run->fingerprint.text[FINGERPRINT_LOADER] = run->loader.kind;
-}
-
 static void take(struct report *report, struct gate_run *ret)
 {
 	const struct load_totals *totals = &report->totals;
@@ -61,11 +54,11 @@ static void take(struct report *report, struct gate_run *ret)
 		ret->sample.value[GATE_STEP + part] = step_parts_share(&report->step, part);
 	judge_fingerprint(report, &ret->fingerprint);
 	ret->info = report->run;
+	ret->loaders = report->loaders;
 	report->run = (struct run_info){0};
+	report->loaders = NULL;
 	ret->has_loader = report->loader != NULL;
 	ret->is_one_of_several = report->finding.account.count > report->finding.own.count;
-	if (report->loader)
-		ret->loader = *report->loader;
 }
 
 static int read_run(const struct options *options, const char *path, struct gate_runs *runs)
@@ -132,14 +125,13 @@ int gate_runs_read(const struct options *options, const char *const *words, size
 	*ret = (struct gate_runs){0};
 	for (size_t i = 0; !status && i < word_count; i++)
 		status = read_word(options, words[i], may_lack, ret);
-	for (size_t i = 0; i < ret->count; i++)
-		settle(&ret->list[i]);
 	return status;
 }
 
 static void run_done(struct gate_run *run)
 {
 	run_info_done(&run->info);
+	free(run->loaders);
 	free(run->path);
 }
 
@@ -165,16 +157,12 @@ void gate_runs_leave_out(struct gate_runs *runs, size_t i)
 	run_done(&runs->list[i]);
 	runs->count--;
 	memmove(&runs->list[i], &runs->list[i + 1], (runs->count - i) * sizeof(*runs->list));
-	for (; i < runs->count; i++)
-		settle(&runs->list[i]);
 }
 
 void gate_runs_sort(struct gate_runs *runs)
 {
 	if (runs->count)
 		qsort(runs->list, runs->count, sizeof(*runs->list), by_start);
-	for (size_t i = 0; i < runs->count; i++)
-		settle(&runs->list[i]);
 }
 
 void gate_runs_difference(const struct gate_run *one, const struct gate_run *other, char *text,
