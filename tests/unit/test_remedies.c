@@ -295,12 +295,13 @@ Test(remedies, shares_that_remedies_remove)
 	g->no_core_share = 0.1;
 	g->growth.first_ns = 80;
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		cr_expect_float_eq(removed_by(&v, rows[i].id), rows[i].removed, 1e-9, "%zu", i);
-		cr_expect_float_eq(removed_needless(&v, rows[i].id), rows[i].needless, 1e-9, "%zu",
-				   i);
+		const struct removed removed = removed_by(&v, rows[i].id);
+
+		cr_expect_float_eq(removed.share, rows[i].removed, 1e-9, "%zu", i);
+		cr_expect_float_eq(removed.needless, rows[i].needless, 1e-9, "%zu", i);
 	}
-	cr_expect_float_eq(removed_at_least(&v, ADVICE_KEEP_OPEN), 0.17, 1e-9);
-	cr_expect_float_eq(removed_at_least(&v, ADVICE_READ_LESS), 0.7 * 0.6, 1e-9, "2 of 5 bytes");
+	cr_expect_float_eq(removed_by(&v, ADVICE_KEEP_OPEN).least, 0.17, 1e-9);
+	cr_expect_float_eq(removed_by(&v, ADVICE_READ_LESS).least, 0.7 * 0.6, 1e-9, "2 of 5 bytes");
 }
 
 /* A single worker writes to a pipe, which is a helper's if the worker also waits for answers. */

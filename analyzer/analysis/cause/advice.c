@@ -365,7 +365,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
 	const struct stage_gain *of_stage = stage_gain(&v->diagnosis->stages, id);
-	double part;
+	struct removed removed;
 	int row = row_of(whatif, id), r = 0;
 
 	*ret = (struct advice){id, NO_ROW, NAN, NAN, NAN, false, false};
@@ -381,9 +381,9 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 				  ret);
 		return 0;
 	}
-	part = removed_by(v, id);
+	removed = removed_by(v, id);
 	/* WHATIF_LOAD_HALF halves whole loads. Halving only their CPU time may save much less. */
-	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
+	if (id == ADVICE_REDUCE_CPU_PER_BATCH && removed.share < NEARLY_HALF)
 		row = NO_ROW;
 	if (row != NO_ROW && !isnan(whatif->gain[row])) {
 		if (is_sure(whatif, row)) {
@@ -402,10 +402,10 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		    !(id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0))
 			return 0;
 	}
-	if (part > 0) {
-		r = price_part(v, part, ret);
+	if (removed.share > 0) {
+		r = price_part(v, removed.share, ret);
 		if (r == 0)
-			r = extend(v, removed_needless(v, id), true, ret);
+			r = extend(v, removed.needless, true, ret);
 		/* The gain may be 0: perhaps all pages, parts of a file, or bytes are needed. */
 		if (id == ADVICE_FAULT_LESS ||
 		    (id == ADVICE_READ_LESS && v->diagnosis->grounds.received_again > 0) ||
@@ -414,7 +414,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		if (r == 0)
 			r = widen_to_function(v, id, ret);
 		if (r == 0)
-			r = extend(v, removed_at_least(v, id), false, ret);
+			r = extend(v, removed.least, false, ret);
 	} else if (id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0)
 		ret->gain = gain_of(v->diagnosis->start_sampling_ns / v->finding->account.time_ns);
 	else if (id == ADVICE_SKIP_IN_SAMPLER)
@@ -551,7 +551,7 @@ static int add_parts(const struct remedied *v, struct advice_list *list)
 		return 0;
 	if (!(d->grounds.drawn > 0) &&
 	    load_decode_share(loads) >=
-	    (removed_needless(v, ADVICE_DECODE_BOUND) > 0 ? READING_LEAST : LOAD_LEAST))
+		    (removed_by(v, ADVICE_DECODE_BOUND).needless > 0 ? READING_LEAST : LOAD_LEAST))
 		r = add_step(v, ADVICE_DECODE_BOUND, list);
 	/* "Read whole files" would be wrong where loads already read more than they need. */
 	if (r == 0 && load_read_share(loads) >= LOAD_LEAST &&

@@ -31,38 +31,6 @@ double removed_from_cores(const struct remedied *v)
 		       : 0;
 }
 
-double removed_needless(const struct remedied *v, enum advice_id id)
-{
-	const struct grounds *r = &v->diagnosis->grounds;
-
-	if (id == ADVICE_READ_LESS)
-		return 1 - 1 / r->read_again;
-	if (id == ADVICE_SPLIT_FIRST)
-		return 1 - 1.0 / series_busy_workers(v->series);
-	if (id == ADVICE_DECODE_BOUND && r->decoded_again >= GROUNDS_READ_AGAIN)
-		return 1 - 1 / r->decoded_again;
-	if (id == ADVICE_DECODE_FEWER)
-		return 1 - 1 / r->drawn;
-	if (id == ADVICE_FAULT_LESS)
-		return r->fault_share;
-	if (id == ADVICE_SHRINK_BATCH)
-		return 1 - 1 / r->blown_up;
-	if (id == ADVICE_KEEP_OPEN)
-		return fmin(1, r->making_share + r->making_error);
-	return id == ADVICE_INDEX_AT_ONCE ? 1 : 0;
-}
-
-double removed_at_least(const struct remedied *v, enum advice_id id)
-{
-	const struct grounds *r = &v->diagnosis->grounds;
-
-	if (id == ADVICE_KEEP_OPEN)
-		return r->making_share - r->making_error;
-	if (id == ADVICE_READ_LESS)
-		return removed_reading_share(v) * (1 - STILL_READ / r->read_again);
-	return id == ADVICE_INDEX_AT_ONCE ? SINGLE_LEAST : 0;
-}
-
 double removed_working_share(const struct remedied *v)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
@@ -109,56 +77,65 @@ bool removed_is_shift(const struct diagnosis *d)
 	return d->shift.at && d->grounds.asked_share >= GROUNDS_OUTSIDE && !removed_are_stalls(d);
 }
 
-double removed_by(const struct remedied *v, enum advice_id id)
+struct removed removed_by(const struct remedied *v, enum advice_id id)
 {
 	const struct grounds *r = &v->diagnosis->grounds;
 	const struct load_times *loads = v->input->loads;
+	double part, needless;
 
 	switch (id) {
 	case ADVICE_READ_LESS:
-		return removed_reading_share(v) * removed_needless(v, id);
+		part = removed_reading_share(v);
+		needless = 1 - 1 / r->read_again;
+		return (struct removed){part * needless, needless,
+					part * (1 - STILL_READ / r->read_again)};
 	case ADVICE_DECODE_FEWER:
-		return (load_read_share(loads) + load_decode_share(loads)) *
-		       removed_needless(v, id);
+		part = load_read_share(loads) + load_decode_share(loads);
+		needless = 1 - 1 / r->drawn;
+		return (struct removed){part * needless, needless};
 	case ADVICE_SPLIT_FIRST:
-		return (load_decode_share(loads) +
-			(r->is_opened_by_all ? load_read_share(loads) : 0)) *
-		       removed_needless(v, id);
-	case ADVICE_FIND_EVENT:
-		return removed_is_shift(v->diagnosis)
-			       ? 1 - v->diagnosis->shift.before_ns / v->finding->load_mean_ns
-			       : 0;
-	case ADVICE_SHARE_WITHOUT_MANAGER:
-		return r->asked_share;
-	case ADVICE_FAULT_LESS:
-		return r->fault_share / 2;
-	case ADVICE_FIX_SAMPLES:
-		return r->samples.share * (1 - r->samples.mean_ns / r->samples.each_ns);
-	case ADVICE_KEEP_OPEN:
-		return r->making_share;
-	case ADVICE_INDEX_AT_ONCE:
-		return SINGLE;
+		part = load_decode_share(loads);
+		part += r->is_opened_by_all ? load_read_share(loads) : 0;
+		needless = 1 - 1.0 / series_busy_workers(v->series);
+		return (struct removed){part * needless, needless};
 	case ADVICE_SHRINK_BATCH:
-		return loads->collate_ns / loads->load_ns * removed_needless(v, id);
-	case ADVICE_SYNC_LESS:
-		return r->sync_share;
-	case ADVICE_WRITE_LESS:
-		return r->write_share;
-	case ADVICE_SHORTEN_LOCK:
-		return r->lock_share;
-	case ADVICE_REDUCE_CPU_PER_BATCH:
-		return removed_working_share(v) / 2;
-	case ADVICE_OWN_CORES:
-		return removed_from_cores(v);
-	case ADVICE_STOP_GROWTH:
-		return 1 - r->growth.first_ns / v->finding->load_mean_ns;
+		needless = 1 - 1 / r->blown_up;
+		return (struct removed){loads->collate_ns / loads->load_ns * needless, needless};
 	case ADVICE_DECODE_BOUND:
-		return load_decode_share(loads);
+		needless = r->decoded_again >= GROUNDS_READ_AGAIN ? 1 - 1 / r->decoded_again : 0;
+		return (struct removed){load_decode_share(loads), needless};
+	case ADVICE_FAULT_LESS:
+		return (struct removed){r->fault_share / 2, r->fault_share};
+	case ADVICE_KEEP_OPEN:
+		return (struct removed){r->making_share, fmin(1, r->making_share + r->making_error),
+					r->making_share - r->making_error};
+	case ADVICE_INDEX_AT_ONCE:
+		return (struct removed){SINGLE, 1, SINGLE_LEAST};
+	case ADVICE_FIND_EVENT:
+		part = v->diagnosis->shift.before_ns / v->finding->load_mean_ns;
+		return (struct removed){removed_is_shift(v->diagnosis) ? 1 - part : 0};
+	case ADVICE_SHARE_WITHOUT_MANAGER:
+		return (struct removed){r->asked_share};
+	case ADVICE_FIX_SAMPLES:
+		return (struct removed){r->samples.share *
+					(1 - r->samples.mean_ns / r->samples.each_ns)};
+	case ADVICE_SYNC_LESS:
+		return (struct removed){r->sync_share};
+	case ADVICE_WRITE_LESS:
+		return (struct removed){r->write_share};
+	case ADVICE_SHORTEN_LOCK:
+		return (struct removed){r->lock_share};
+	case ADVICE_REDUCE_CPU_PER_BATCH:
+		return (struct removed){removed_working_share(v) / 2};
+	case ADVICE_OWN_CORES:
+		return (struct removed){removed_from_cores(v)};
+	case ADVICE_STOP_GROWTH:
+		return (struct removed){1 - r->growth.first_ns / v->finding->load_mean_ns};
 	case ADVICE_STORAGE_BOUND:
 	case ADVICE_SMALL_READS:
 	case ADVICE_FEWER_OPENS:
-		return load_read_share(loads);
+		return (struct removed){load_read_share(loads)};
 	default:
-		return 0;
+		return (struct removed){0};
 	}
 }

@@ -14,7 +14,14 @@ struct remedied {
 	const struct diagnosis *diagnosis;
 };
 
-double removed_by(const struct remedied *v, enum advice_id id);
+struct removed {
+	double share; /* share of the loads' time */
+	/* which share of the work that the remedy shortens (reading, decoding) may be needless */
+	double needless;
+	double least; /* share of the loads' time that is surely removed; 0: as much as `share` */
+};
+
+struct removed removed_by(const struct remedied *v, enum advice_id id);
 
 /* Returns the share of the loads' time in which threads of the worker use or want a core. */
 double removed_working_share(const struct remedied *v);
@@ -32,12 +39,6 @@ bool removed_is_shift(const struct diagnosis *d);
  * the time of the longest function, as loops can become far faster, and results can be kept.
  */
 double removed_at_most(const struct remedied *v, enum advice_id id);
-
-/* Returns the share of the loads' time that a remedy surely removes; 0: as much as removed_by(). */
-double removed_at_least(const struct remedied *v, enum advice_id id);
-
-/* Returns which share of the work that an advice shortens (reading, decoding) may be needless. */
-double removed_needless(const struct remedied *v, enum advice_id id);
 
 /*
  * Returns the share of the loads' time that is saved if other programs stop, or 0 if cores are not
