@@ -43,20 +43,6 @@ void series_init(struct batch_series *series)
 	series->first_ns = series->last_ns = series->tail_begin_ns = UNKNOWN;
 }
 
-static int grow_column(void *column, bool needed, size_t size, size_t capacity)
-{
-	void *old, *grown;
-
-	memcpy(&old, column, sizeof(old));
-	if (!old && !needed)
-		return 0;
-	grown = reallocarray(old, capacity, size);
-	if (!grown)
-		return -ENOMEM;
-	memcpy(column, &grown, sizeof(grown));
-	return 0;
-}
-
 static int grow(struct batch_series *series, size_t needed)
 {
 	size_t capacity = series->capacity ? series->capacity : FIRST_CAPACITY, i;
@@ -66,10 +52,9 @@ static int grow(struct batch_series *series, size_t needed)
 	if (capacity < needed)
 		return -ENOMEM;
 	for (i = 0; i < SERIES_TIMES; i++)
-		if (grow_column(&series->times[i], false, sizeof(float), capacity) < 0)
+		if (series->times[i] && !ARRAY_RESIZE(series->times[i], capacity))
 			return -ENOMEM;
-	if (grow_column(&series->worker, true, sizeof(*series->worker), capacity) < 0 ||
-	    grow_column(&series->state, true, sizeof(*series->state), capacity) < 0)
+	if (!ARRAY_RESIZE(series->worker, capacity) || !ARRAY_RESIZE(series->state, capacity))
 		return -ENOMEM;
 	series->capacity = capacity;
 	return 0;

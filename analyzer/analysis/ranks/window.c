@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/array.h"
+
 #define FIRST_WINDOWS 1024
 
 static_assert(sizeof(struct window) == 24, "a partial holds it as it is");
@@ -14,7 +16,6 @@ static_assert(sizeof(struct window) == 24, "a partial holds it as it is");
 static int reserve(struct window_width *width, size_t count)
 {
 	size_t capacity = width->capacity ? width->capacity : FIRST_WINDOWS;
-	struct window *list;
 
 	if (count > WINDOW_MOST || width->is_full) {
 		free(width->list);
@@ -26,10 +27,8 @@ static int reserve(struct window_width *width, size_t count)
 	while (capacity < count)
 		capacity *= 2;
 	if (capacity != width->capacity) {
-		list = reallocarray(width->list, capacity, sizeof(*list));
-		if (!list)
+		if (!ARRAY_RESIZE(width->list, capacity))
 			return -ENOMEM;
-		width->list = list;
 		width->capacity = capacity;
 	}
 	if (count > width->count) {

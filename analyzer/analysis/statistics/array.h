@@ -10,14 +10,18 @@ static inline void *array_grown(void *list, size_t count, size_t size)
 	return count & (count - 1) ? list : reallocarray(list, count ? 2 * count : 1, size);
 }
 
-/* Makes room for one more element of `list`. Evaluates to false if there is no memory. */
-#define ARRAY_GROW(list, count)                                                                    \
+/* Sets `list` to `grown`, the same array with more room. Evaluates to false if `grown` is NULL. */
+#define ARRAY_TAKE(list, grown)                                                                    \
 	({                                                                                         \
-		void *array_list = array_grown(list, count, sizeof(*(list)));                      \
+		void *array_list = (grown);                                                        \
 		if (array_list)                                                                    \
 			(list) = array_list;                                                       \
 		array_list != NULL;                                                                \
 	})
+
+/* Make room for one more element, or for `capacity` elements. Evaluate to false: no memory. */
+#define ARRAY_GROW(list, count)      ARRAY_TAKE(list, array_grown(list, count, sizeof(*(list))))
+#define ARRAY_RESIZE(list, capacity) ARRAY_TAKE(list, reallocarray(list, capacity, sizeof(*(list))))
 
 /*
  * Evaluates to the index of the first of `count` items for which `is_before` (an expression of the
