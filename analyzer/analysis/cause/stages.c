@@ -455,13 +455,10 @@ static double busy_of(const struct stages *stages, const char *name)
 	return at == STAGE_NOWHERE ? 0 : stages->list[at].busy_ns;
 }
 
-/* Predicts a gain between none and that of a slow stage that takes `load_ns` a batch. */
-static void price_maybe(const struct view *v, const struct stage_finding *f, double load_ns,
-			struct stage_gain *ret)
+/* Predicts a gain between none and `high`. */
+static struct stage_gain up_to(double high)
 {
-	ret->high = gain_of(v, f, load_ns);
-	ret->gain = sqrt(1 + ret->high) - 1;
-	ret->low = 0;
+	return (struct stage_gain){.gain = sqrt(1 + high) - 1, .low = 0, .high = high};
 }
 
 /* Returns true if stage `at` feeds stage `above`, directly or through other stages. */
@@ -526,12 +523,9 @@ static void judge_served(const struct view *v, size_t cache, struct stage_findin
 	f->first_ns = facts->first_ns;
 	f->later_ns = facts->later_ns;
 	f->cache = cache;
-	f->kept.high = (facts->wait_ns + facts->step_ns) /
-			       fmax(facts->later_ns + facts->step_ns, 1) -
-		       1;
-	f->kept.high = fmax(f->kept.high, 0);
-	f->kept.gain = sqrt(1 + f->kept.high) - 1;
-	f->kept.low = 0;
+	f->kept = up_to(fmax(
+		(facts->wait_ns + facts->step_ns) / fmax(facts->later_ns + facts->step_ns, 1) - 1,
+		0));
 }
 
 /*
@@ -555,7 +549,7 @@ static void find_cache(const struct view *v, struct stage_finding *f)
 		if (f->endless == STAGE_NOWHERE && !is_made_anew(v, i))
 			continue;
 		f->cache = i;
-		price_maybe(v, f, 0, &f->cached);
+		f->cached = up_to(gain_of(v, f, 0));
 		if (f->endless == STAGE_NOWHERE)
 			f->cached.gain = gain_of(v, f, v->slow_ns / v->batches *
 							       v->facts->longest_epoch);
@@ -580,7 +574,7 @@ static void judge_reader(struct view *v, size_t reader, double reader_ns, double
 	/* With a second pipeline, more operators run at once, but on the same cores. */
 	v->least_ns = v->facts->used_cores / v->facts->cores *
 		      (v->facts->wait_ns + v->facts->step_ns);
-	price_maybe(v, f, v->slow_ns / 2 / v->batches, &f->parallel);
+	f->parallel = up_to(gain_of(v, f, v->slow_ns / 2 / v->batches));
 	v->least_ns = operators_ns / v->batches;
 }
 
@@ -602,8 +596,8 @@ static void judge_operators(struct view *v, size_t root, double reader_ns, doubl
 	/* Operators in Python run in one thread only. */
 	if (v->stages->list[f->lead].kind != STAGE_PYTHON &&
 	    facts->used_cores < USED_MOST * facts->free_cores)
-		price_maybe(v, f, v->slow_ns / v->batches * facts->used_cores / facts->cores,
-			    &f->parallel);
+		f->parallel = up_to(
+			gain_of(v, f, v->slow_ns / v->batches * facts->used_cores / facts->cores));
 }
 
 /* Judges a pipeline of DALI. Waits outside of DALI's own calls are for a source in Python. */
@@ -632,7 +626,7 @@ static void judge_dali(struct view *v, size_t root, struct stage_finding *f)
 		v->slow_ns = waited_ns + v->facts->step_ns * v->batches;
 		f->lead_share = f->callback_share * waited_ns / v->slow_ns;
 		f->limit = STAGE_LIMIT_WORK;
-		price_maybe(v, f, v->slow_ns / v->batches * (1 - f->lead_share), &f->parallel);
+		f->parallel = up_to(gain_of(v, f, v->slow_ns / v->batches * (1 - f->lead_share)));
 		return;
 	}
 	f->callback_share = 0;
