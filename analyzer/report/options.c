@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "analysis/predict/whatif.h"
+#include "dlprof/set.h"
 #include "line/near.h"
 #include "render/run/explain.h"
 #include "report/queries.h"
@@ -31,13 +31,13 @@ static const struct key {
 	const char *name, *takes;
 	size_t offset; /* offset in struct whatif_wish of an int32_t (FACTOR: of a double) */
 	enum kind kind;
-	long least, most; /* limits of the value, for kind WHOLE */
+	int32_t least, most; /* limits of the value, but not for kind FACTOR */
 } KEYS[] = {
 #define AT(member) offsetof(struct whatif_wish, member)
 	{"workers", "N", AT(workers), WHOLE, 0, MOST_WORKERS},
 	{"prefetch_factor", "N", AT(prefetch_factor), WHOLE, 1, MOST_PREFETCH},
-	{"in_order", "true|false", AT(in_order), FLAG},
-	{"persistent", "true|false", AT(persistent), FLAG},
+	{"in_order", "true|false", AT(in_order), FLAG, 0, 1},
+	{"persistent", "true|false", AT(persistent), FLAG, 0, 1},
 	{"load", "FACTOR", AT(load_factor), FACTOR},
 #undef AT
 };
@@ -61,22 +61,6 @@ static bool take_number(int64_t *ret, const char *text, const char *end)
 	return !errno && stop == end;
 }
 
-static bool take_whole(const struct key *key, const char *value, size_t length, int32_t *ret)
-{
-	int64_t number;
-
-	if (!take_number(&number, value, value + length))
-		return false;
-	*ret = (int32_t)number;
-	return number >= key->least && number <= key->most;
-}
-
-static bool take_flag(const char *value, size_t length, int32_t *ret)
-{
-	*ret = length == 4 && strncasecmp(value, "true", 4) == 0;
-	return *ret || (length == 5 && strncasecmp(value, "false", 5) == 0);
-}
-
 static bool take_factor(const char *value, size_t length, double *ret)
 {
 	char *stop;
@@ -90,11 +74,14 @@ static bool take_factor(const char *value, size_t length, double *ret)
 static bool take_value(const struct key *key, const char *value, size_t length,
 		       struct whatif_wish *ret)
 {
-	void *at = (char *)ret + key->offset;
+	void *place = (char *)ret + key->offset;
+	int32_t *number = place;
 
-	return key->kind == WHOLE  ? take_whole(key, value, length, at)
-	       : key->kind == FLAG ? take_flag(value, length, at)
-				   : take_factor(value, length, at);
+	if (key->kind == FACTOR)
+		return take_factor(value, length, place);
+	*number = key->kind == FLAG ? dlprof_set_word("false|true", value, length)
+				    : dlprof_set_number(value, length);
+	return *number >= key->least && *number <= key->most;
 }
 
 /* Reads one KEY=VALUE, of `length` characters, into *ret. */
@@ -108,8 +95,7 @@ static bool take(const char *text, size_t length, struct whatif_wish *ret, char 
 	size_t i;
 
 	for (i = 0; i < ARRAY_COUNT(KEYS); i++) {
-		if (strlen(KEYS[i].name) == name_length &&
-		    strncmp(KEYS[i].name, text, name_length) == 0)
+		if (dlprof_set_is(text, name_length, KEYS[i].name))
 			break;
 		near_try(&near, KEYS[i].name);
 	}
