@@ -2,7 +2,6 @@
 /* grounds.h - finds observations by which a general cause becomes a more exact one. */
 #pragma once
 
-#include "analysis/account/load_facts.h"
 #include "analysis/cause/diagnosis.h"
 #include "analysis/cause/lines.h"
 

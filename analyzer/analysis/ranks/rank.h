@@ -28,9 +28,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "analysis/account/series.h"
 #include "analysis/ranks/rank_job.h"

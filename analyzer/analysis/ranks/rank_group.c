@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define FEWEST_CELLS 8
 /* groups with fewer steps are not separate, as they may wait for each other later */
