@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/run/parts.h"
+#include "render/run/remedy.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -47,19 +47,9 @@ bool dialect_is_threads(const struct loader_info *loader)
 	return strcmp(kind_of(loader), GLUON " (threads)") == 0;
 }
 
-static bool is_gluon(const struct report *report)
-{
-	return strcmp(dialect_of(report->loader)->kind, GLUON) == 0;
-}
-
 bool dialect_is_dispatcher(const struct loader_info *loader)
 {
 	return strcmp(kind_of(loader), "accelerate") == 0;
-}
-
-static bool is_dispatched(const struct report *report, const struct advice *advice)
-{
-	return advice->id == ADVICE_MARK_LOADS && dialect_is_dispatcher(report->loader);
 }
 
 /* Returns Gluon's `prefetch`, which counts the batches of all workers together. */
@@ -71,35 +61,10 @@ static int64_t prefetch_of(const struct report *report)
 	return (int64_t)setup->prefetch_factor * setup->workers;
 }
 
-bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
-		      size_t size)
-{
-	if (is_dispatched(report, advice)) {
-		page_append(text, size,
-			    "Let each rank load its own batches: dispatch_batches=False.");
-		return true;
-	}
-	if (!is_gluon(report))
-		return false;
-	if (advice->whatif == WHATIF_PREFETCH_X4)
-		page_append(text, size, "Load further ahead: prefetch=%" PRId64 ".",
-			    prefetch_of(report));
-	else if (advice->id == ADVICE_PREFETCH_OR_IN_ORDER_FALSE)
-		page_append(text, size, "Load further ahead: prefetch.");
-	else if (advice->id == ADVICE_MOVE_OUT_OF_PROCESS && dialect_is_threads(report->loader))
-		page_append(text, size, "Load in processes: thread_pool=False.");
-	else
-		return false;
-	return true;
-}
-
-bool dialect_add_how(const struct report *report, const struct advice *advice, char *text,
-		     size_t size)
+/* Says what differs in Gluon's loader from PyTorch's. */
+static void say_gluon(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
 	static const char *const hows[ADVICE_MAX] = {
-		[ADVICE_MOVE_OUT_OF_PROCESS] =
-			"Its threads share one interpreter and its locks with each other and the "
-			"training; processes do not, but send each batch through shared memory.",
 		[ADVICE_LIMIT_THREADS] =
 			"Before the DataLoader is made: cv2.setNumThreads(0); in the environment: "
 			"OMP_NUM_THREADS=1.",
@@ -118,46 +83,51 @@ bool dialect_add_how(const struct report *report, const struct advice *advice, c
 		[ADVICE_SMOOTH_SHARD_OPENING] =
 			"Open it in a thread of the dataset, or load further ahead (prefetch=N).",
 	};
+	const bool is_threads = dialect_is_threads(report->loader);
 
+	if (advice->whatif == WHATIF_PREFETCH_X4) {
+		snprintf(ret->line_buffer, REMEDY_WORDS,
+			 "Load further ahead: prefetch=%" PRId64 ".", prefetch_of(report));
+		snprintf(ret->how_buffer, REMEDY_WORDS,
+			 "DataLoader(..., prefetch=%" PRId64 ") asks for as many batches ahead; "
+			 "the default is twice num_workers.",
+			 prefetch_of(report));
+		ret->line = ret->line_buffer;
+		ret->how = ret->how_buffer;
+	} else if (advice->id == ADVICE_PREFETCH_OR_IN_ORDER_FALSE) {
+		ret->line = "Load further ahead: prefetch.";
+	} else if (advice->id == ADVICE_MOVE_OUT_OF_PROCESS && is_threads) {
+		ret->line = "Load in processes: thread_pool=False.";
+		ret->how = "Its threads share one interpreter and its locks with each other and "
+			   "the training; processes do not, but send each batch through shared "
+			   "memory.";
+	} else if (advice->id == ADVICE_INSPECT_WAITS && !is_threads) {
+		ret->how = "Processes pickle a batch and send it through shared memory; threads "
+			   "(thread_pool=True) hand it over as it is.";
+	} else if (hows[advice->id]) {
+		ret->how = hows[advice->id];
+	}
+}
+
+void dialect_say(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
 	if (advice->id == ADVICE_CHEAPER_STARTS && report->finding.epoch_count > 1 &&
 	    report->finding.epoch_count < report->finding.batch_count &&
 	    strcmp(kind_of(report->loader), "tf.data") == 0) {
-		page_append(text, size,
-			    "One iterator for all epochs: \"for batch in dataset.repeat(EPOCHS)\"; "
-			    "with Keras, fit(dataset.repeat(), steps_per_epoch=BATCHES).");
-		return true;
+		ret->how = "One iterator for all epochs: \"for batch in dataset.repeat(EPOCHS)\"; "
+			   "with Keras, fit(dataset.repeat(), steps_per_epoch=BATCHES).";
+	} else if (advice->id == ADVICE_WORK_IN_WORKERS &&
+		   strstr(report->samples.frames[report->lines.around.frame].file,
+			  "torch_geometric/")) {
+		ret->how = "Give the loader filter_per_worker=True: workers then gather the "
+			   "features and apply `transform`.";
+	} else if (advice->id == ADVICE_MARK_LOADS && dialect_is_dispatcher(report->loader)) {
+		ret->line = "Let each rank load its own batches: dispatch_batches=False.";
+		ret->how = "Rank 0 loads for all ranks and sends each its part. With "
+			   "DataLoaderConfiguration(dispatch_batches=False) each rank reads all "
+			   "of an iterable dataset and keeps its part. To read less, split it by "
+			   "rank (split_dataset_by_node) and leave that loader out of prepare().";
+	} else if (strcmp(dialect_of(report->loader)->kind, GLUON) == 0) {
+		say_gluon(report, advice, ret);
 	}
-	if (advice->id == ADVICE_WORK_IN_WORKERS &&
-	    strstr(report->samples.frames[report->lines.around.frame].file, "torch_geometric/")) {
-		page_append(text, size,
-			    "Give the loader filter_per_worker=True: workers then gather the "
-			    "features and apply `transform`.");
-		return true;
-	}
-	if (is_dispatched(report, advice)) {
-		page_append(text, size,
-			    "Rank 0 loads for all ranks and sends each its part. With "
-			    "DataLoaderConfiguration(dispatch_batches=False) each rank reads all "
-			    "of an iterable dataset and keeps its part. To read less, split it by "
-			    "rank (split_dataset_by_node) and leave that loader out of "
-			    "prepare().");
-		return true;
-	}
-	if (!is_gluon(report))
-		return false;
-	if (advice->whatif == WHATIF_PREFETCH_X4)
-		page_append(text, size,
-			    "DataLoader(..., prefetch=%" PRId64 ") asks for as many batches ahead; "
-			    "the default is twice num_workers.",
-			    prefetch_of(report));
-	else if (advice->id == ADVICE_INSPECT_WAITS && !dialect_is_threads(report->loader))
-		page_append(text, size,
-			    "Processes pickle a batch and send it through shared memory; threads "
-			    "(thread_pool=True) hand it over as it is.");
-	else if (hows[advice->id] &&
-		 (advice->id != ADVICE_MOVE_OUT_OF_PROCESS || dialect_is_threads(report->loader)))
-		page_append(text, size, "%s", hows[advice->id]);
-	else
-		return false;
-	return true;
 }

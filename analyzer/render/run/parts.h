@@ -90,10 +90,6 @@ void step_outline(const struct report *report, struct outline *outline);
 
 void stages_add_evidence(const struct report *report, char *text, size_t size);
 
-/* Append a remedy in words for the pipeline's stages. Return false to use those of remedies.def. */
-bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size);
-bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size);
-
 void stages_outline_line(const struct report *report, struct outline *o);
 
 void stages_outline(const struct report *report, struct outline *o);
@@ -125,11 +121,8 @@ bool dialect_is_threads(const struct loader_info *loader);
 /* Returns true for accelerate's dispatcher of several ranks: rank 0 loads the batches of all. */
 bool dialect_is_dispatcher(const struct loader_info *loader);
 
-/* Append a remedy in words for the loader's library. Return false to use those for PyTorch. */
-bool dialect_add_line(const struct report *report, const struct advice *advice, char *text,
-		      size_t size);
-bool dialect_add_how(const struct report *report, const struct advice *advice, char *text,
-		     size_t size);
+/* Replaces words by those for the loader's library, if PyTorch's do not fit. */
+void dialect_say(const struct report *report, const struct advice *advice, struct remedy *ret);
 
 #define SHARES_MOST (ACCOUNT_PART_MAX + 1)
 

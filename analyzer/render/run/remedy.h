@@ -13,41 +13,9 @@
  * remedies.def.
  */
 
-/* remedy_loader.c: the loader's settings, and what it hands over */
-void remedy_workers(const struct report *, const struct advice *, struct remedy *);
-void remedy_no_workers(const struct report *, const struct advice *, struct remedy *);
-void remedy_marks(const struct report *, const struct advice *, struct remedy *);
-void remedy_ahead(const struct report *, const struct advice *, struct remedy *);
-void remedy_starts(const struct report *, const struct advice *, struct remedy *);
-void remedy_delivery(const struct report *, const struct advice *, struct remedy *);
-void remedy_return_tensors(const struct report *, const struct advice *, struct remedy *);
-void remedy_send_less(const struct report *, const struct advice *, struct remedy *);
-void remedy_shrink(const struct report *, const struct advice *, struct remedy *);
-void remedy_own_cores(const struct report *, const struct advice *, struct remedy *);
-void remedy_slow_worker(const struct report *, const struct advice *, struct remedy *);
+typedef void remedy_words(const struct report *report, const struct advice *advice,
+			  struct remedy *ret);
 
-/* remedy_loads.c: what loads do */
-void remedy_cpu(const struct report *, const struct advice *, struct remedy *);
-void remedy_growth(const struct report *, const struct advice *, struct remedy *);
-void remedy_lock(const struct report *, const struct advice *, struct remedy *);
-void remedy_inspect_loads(const struct report *, const struct advice *, struct remedy *);
-void remedy_decoding(const struct report *, const struct advice *, struct remedy *);
-void remedy_decode_fewer(const struct report *, const struct advice *, struct remedy *);
-void remedy_index(const struct report *, const struct advice *, struct remedy *);
-void remedy_samples(const struct report *, const struct advice *, struct remedy *);
-
-/* remedy_files.c: files and servers from which loads have their data */
-void remedy_keep_open(const struct report *, const struct advice *, struct remedy *);
-void remedy_read_less(const struct report *, const struct advice *, struct remedy *);
-void remedy_split(const struct report *, const struct advice *, struct remedy *);
-void remedy_shards(const struct report *, const struct advice *, struct remedy *);
-void remedy_event(const struct report *, const struct advice *, struct remedy *);
-void remedy_requests(const struct report *, const struct advice *, struct remedy *);
-void remedy_helper(const struct report *, const struct advice *, struct remedy *);
-
-/* remedy_training.c: what the training's own thread does */
-void remedy_sampler(const struct report *, const struct advice *, struct remedy *);
-void remedy_receiving(const struct report *, const struct advice *, struct remedy *);
-void remedy_pauses(const struct report *, const struct advice *, struct remedy *);
-void remedy_other_thread(const struct report *, const struct advice *, struct remedy *);
-void remedy_step(const struct report *, const struct advice *, struct remedy *);
+#define REMEDY(constant, name) remedy_words remedy_##name;
+#include "render/run/remedy.def"
+#undef REMEDY

@@ -8,7 +8,6 @@
 
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/removed.h"
-#include "render/run/format.h"
 
 /* With a smaller share of a batch's bytes, a server's answers bring no data. */
 #define LITTLE_RECEIVED 0.05
@@ -69,11 +68,6 @@ void remedy_keep_open(const struct report *report, const struct advice *advice, 
 		ret->how = "Open it for the first sample (if self.file is None: ...), or in "
 			   "worker_init_fn, and use it for all.";
 	}
-}
-
-void remedy_read_less(const struct report *report, const struct advice *advice, struct remedy *ret)
-{
-	format_reading(report, ret->how_buffer);
 }
 
 void remedy_split(const struct report *report, const struct advice *advice, struct remedy *ret)

@@ -10,7 +10,6 @@
 
 #include "analysis/cause/grounds.h"
 #include "render/run/code.h"
-#include "render/run/format.h"
 
 #define READING 0.2 /* the least share of the loads' time in which reading may be what grows */
 
@@ -158,7 +157,11 @@ static bool reads_more_and_more(const struct report *report)
 void remedy_growth(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
 	if (reads_more_and_more(report))
-		format_growing_reads(report, ret->how_buffer);
+		snprintf(ret->how_buffer, REMEDY_WORDS,
+			 "%s bytes are read for each byte of a batch: does each load read on from "
+			 "the start? A query with OFFSET does, or a loop that skips what came "
+			 "before: ask for what follows the last key (WHERE id > ...).",
+			 UNITS_RATE(report->diagnosis.grounds.facts->read_per_byte));
 	else
 		code_say_lead(report, LINE_LOADS, ret->how_buffer, REMEDY_WORDS);
 }
@@ -173,15 +176,6 @@ void remedy_inspect_loads(const struct report *report, const struct advice *advi
 {
 	if (!code_say_lead(report, LINE_LOADS, ret->how_buffer, REMEDY_WORDS))
 		add_largest(report, ret->how_buffer);
-}
-
-void remedy_decoding(const struct report *report, const struct advice *advice, struct remedy *ret)
-{
-	const char *line = format_decode_line(report);
-
-	if (line)
-		ret->line = line;
-	format_decoding(report, ret->how_buffer);
 }
 
 void remedy_decode_fewer(const struct report *report, const struct advice *advice,

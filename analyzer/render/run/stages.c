@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/run/parts.h"
+#include "render/run/remedy.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -157,32 +157,18 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 	add_cache(report, text, size);
 }
 
-static void add_cheaper(const struct stage_work *lead, char *text, size_t size)
+/* Says to make the slowest work cheaper, and how: `hows` has that for each kind of work. */
+static void say_cheaper(const struct stage_work *lead, const char *const *hows, struct remedy *ret)
 {
-	if (lead->kind == STAGE_READ)
-		page_append(text, size, "Make reading (%s) faster.", lead->name);
-	else
-		page_append(text, size, "Make %s need less time.", lead->name);
+	const bool is_read = lead->kind == STAGE_READ;
+
+	snprintf(ret->line_buffer, REMEDY_WORDS, "Make %s%s%s", is_read ? "reading (" : "",
+		 lead->name, is_read ? ") faster." : " need less time.");
+	if (hows[lead->kind])
+		ret->how = hows[lead->kind];
 }
 
-static bool add_dali_line(const struct report *report, enum advice_id id, char *text, size_t size)
-{
-	const struct stage_finding *f = &report->diagnosis.stages;
-
-	if (id == ADVICE_PARALLEL_STAGE)
-		page_append(text, size,
-			    f->callback_share > 0 ? "Call the external source in processes."
-			    : f->limit == STAGE_LIMIT_SERIAL
-				    ? "Build the pipeline twice: a reader has one thread."
-				    : "Give the pipeline more threads: num_threads.");
-	else if (id == ADVICE_CHEAPER_STAGE)
-		add_cheaper(lead_of(report), text, size);
-	else
-		return false;
-	return true;
-}
-
-static bool add_dali_how(const struct report *report, enum advice_id id, char *text, size_t size)
+static void say_dali(const struct report *report, enum advice_id id, struct remedy *ret)
 {
 	static const char *const hows[STAGE_KIND_MAX] = {
 		[STAGE_READ] = "Copy the files to a local disk or /dev/shm, or pack them: "
@@ -194,97 +180,78 @@ static bool add_dali_how(const struct report *report, enum advice_id id, char *t
 	};
 	const struct stage_finding *f = &report->diagnosis.stages;
 
-	if (id == ADVICE_PARALLEL_STAGE && f->callback_share > 0)
-		page_append(text, size,
-			    "fn.external_source(..., parallel=True), and py_num_workers=N of the "
-			    "pipeline.");
-	else if (id == ADVICE_PARALLEL_STAGE && f->limit == STAGE_LIMIT_SERIAL)
-		page_append(text, size,
-			    "fn.readers.file(..., num_shards=2, shard_id=0) in one, shard_id=1 "
-			    "in the other (with several ranks: twice the shards); take batches "
-			    "from both in turn. Nothing is gained if the storage is at its limit.");
-	else if (id == ADVICE_PARALLEL_STAGE)
-		page_append(text, size,
-			    "pipeline_def(num_threads=N): the process uses %.2g of %.3g cores.",
-			    report->series.main_cores, report->series.cores);
-	else if (id == ADVICE_CHEAPER_STAGE && hows[lead_of(report)->kind])
-		page_append(text, size, "%s", hows[lead_of(report)->kind]);
-	else
-		return false;
-	return true;
+	if (id == ADVICE_CHEAPER_STAGE) {
+		say_cheaper(lead_of(report), hows, ret);
+	} else if (id == ADVICE_PARALLEL_STAGE && f->callback_share > 0) {
+		ret->line = "Call the external source in processes.";
+		ret->how = "fn.external_source(..., parallel=True), and py_num_workers=N of the "
+			   "pipeline.";
+	} else if (id == ADVICE_PARALLEL_STAGE && f->limit == STAGE_LIMIT_SERIAL) {
+		ret->line = "Build the pipeline twice: a reader has one thread.";
+		ret->how = "fn.readers.file(..., num_shards=2, shard_id=0) in one, shard_id=1 "
+			   "in the other (with several ranks: twice the shards); take batches "
+			   "from both in turn. Nothing is gained if the storage is at its limit.";
+	} else if (id == ADVICE_PARALLEL_STAGE) {
+		ret->line = "Give the pipeline more threads: num_threads.";
+		snprintf(ret->how_buffer, REMEDY_WORDS,
+			 "pipeline_def(num_threads=N): the process uses %.2g of %.3g cores.",
+			 report->series.main_cores, report->series.cores);
+	}
 }
 
-bool stages_add_line(const struct report *report, enum advice_id id, char *text, size_t size)
+static void say_parallel(const struct report *report, struct remedy *ret)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
 	const struct stage_work *lead = lead_of(report);
-	const struct stage_work *slow = stages_slow(report);
-	const bool is_generator = lead && lead->kind == STAGE_PYTHON && !lead->is_kernel;
+	const bool is_generator = lead->kind == STAGE_PYTHON && !lead->is_kernel;
+	const bool is_opened = at(report, f->opener);
 
-	if (!lead)
-		return false;
-	if (f->maker == STAGES_DALI)
-		return add_dali_line(report, id, text, size);
-	if (id == ADVICE_OWN_THREADS)
-		page_append(text, size,
-			    "Give the pipeline %" PRId32 " threads of its own.", f->wanted);
-	else if (id == ADVICE_PARALLEL_STAGE && at(report, f->opener))
-		page_append(text, size,
-			    "%s: interleave(..., num_parallel_calls=%" PRId32 ").",
-			    is_generator ? "Run several generators at once"
-					 : "Read several files at once",
-			    f->wanted);
-	else if (id == ADVICE_PARALLEL_STAGE && is_generator)
-		page_append(text, size,
-			    "Run several generators at once, each with a part of the data: "
-			    "interleave(), num_parallel_calls=%" PRId32 ".", f->wanted);
-	else if (id == ADVICE_PARALLEL_STAGE && strncmp(slow->name, "Filter", 6) == 0)
-		page_append(text, size,
-			    "Compute what filter() asks in a map(..., "
-			    "num_parallel_calls=%" PRId32 ") before it.", f->wanted);
-	else if (id == ADVICE_PARALLEL_STAGE && lead->is_kernel)
-		page_append(text, size,
-			    "Let map() run %s calls at once: "
-			    "map(..., num_parallel_calls=%" PRId32 ").",
-			    f->asked > 1 ? "more" : "several", f->wanted);
-	else if (id == ADVICE_PARALLEL_STAGE && lead->kind == STAGE_READ)
-		page_append(text, size,
-			    "Read several files at once: interleave() over their names, "
-			    "num_parallel_calls=%" PRId32 ".", f->wanted);
-	else if (id == ADVICE_CHEAPER_STAGE && f->is_overhead)
-		page_append(text, size,
-			    "Call map()'s function once a batch: batch() before map().");
-	else if (id == ADVICE_CHEAPER_STAGE)
-		add_cheaper(lead, text, size);
-	else
-		return false;
-	return true;
-}
-
-static void add_parallel_how(const struct report *report, char *text, size_t size)
-{
-	const struct stage_finding *f = &report->diagnosis.stages;
-	const struct stage_work *lead = lead_of(report);
-
-	if (lead->is_kernel || at(report, f->opener))
-		page_append(text, size, "The order of elements stays (deterministic=True).");
-	else if (lead->kind == STAGE_PYTHON)
-		page_append(text, size,
+	if (is_opened)
+		snprintf(ret->line_buffer, REMEDY_WORDS,
+			 "%s: interleave(..., num_parallel_calls=%" PRId32 ").",
+			 is_generator ? "Run several generators at once"
+				      : "Read several files at once",
+			 f->wanted);
+	else if (is_generator)
+		snprintf(ret->line_buffer, REMEDY_WORDS,
+			 "Run several generators at once, each with a part of the data: "
+			 "interleave(), num_parallel_calls=%" PRId32 ".",
+			 f->wanted);
+	else if (strncmp(stages_slow(report)->name, "Filter", 6) == 0)
+		snprintf(ret->line_buffer, REMEDY_WORDS,
+			 "Compute what filter() asks in a map(..., "
+			 "num_parallel_calls=%" PRId32 ") before it.",
+			 f->wanted);
+	else if (lead->is_kernel)
+		snprintf(ret->line_buffer, REMEDY_WORDS,
+			 "Let map() run %s calls at once: "
+			 "map(..., num_parallel_calls=%" PRId32 ").",
+			 f->asked > 1 ? "more" : "several", f->wanted);
+	else if (lead->kind == STAGE_READ)
+		snprintf(ret->line_buffer, REMEDY_WORDS,
+			 "Read several files at once: interleave() over their names, "
+			 "num_parallel_calls=%" PRId32 ".",
+			 f->wanted);
+	if (lead->is_kernel || is_opened)
+		page_append(ret->how_buffer, REMEDY_WORDS,
+			    "The order of elements stays (deterministic=True).");
+	else if (is_generator)
+		page_append(ret->how_buffer, REMEDY_WORDS,
 			    "tf.data.Dataset.range(%" PRId32 ").interleave(lambda part: tf.data."
 			    "Dataset.from_generator(generate, args=(part,), ...), ...).",
 			    f->wanted);
 	/* Only functions run in the pool's threads. Interleaved files have threads of their own. */
-	if (f->is_waiting && (lead->is_kernel || lead->kind == STAGE_PYTHON) &&
-	    f->wanted > f->threads)
-		page_append(text, size,
+	if (f->is_waiting && (lead->is_kernel || is_generator) && f->wanted > f->threads)
+		page_append(ret->how_buffer, REMEDY_WORDS,
 			    " Calls that wait also need threads: "
-			    "options.threading.private_threadpool_size = %" PRId32 ".", f->wanted);
+			    "options.threading.private_threadpool_size = %" PRId32 ".",
+			    f->wanted);
 	if (!lead->is_kernel)
-		page_append(text, size,
+		page_append(ret->how_buffer, REMEDY_WORDS,
 			    " Nothing is gained if what they wait for is shared and at its limit.");
 }
 
-bool stages_add_how(const struct report *report, enum advice_id id, char *text, size_t size)
+void remedy_stage(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
 	static const char *const hows[STAGE_KIND_MAX] = {
 		[STAGE_READ] = "Copy the files to a local disk or /dev/shm, or pack small ones "
@@ -301,27 +268,26 @@ bool stages_add_how(const struct report *report, enum advice_id id, char *text, 
 	const struct stage_work *lead = lead_of(report);
 
 	if (!lead)
-		return false;
-	if (f->maker == STAGES_DALI)
-		return add_dali_how(report, id, text, size);
-	if (id == ADVICE_OWN_THREADS)
-		page_append(text, size,
-			    "options = tf.data.Options(); "
-			    "options.threading.private_threadpool_size = %" PRId32
-			    "; dataset = dataset.with_options(options)%s.",
-			    f->wanted,
-			    f->asked < f->wanted ? "; and map(..., num_parallel_calls=16)" : "");
-	else if (id == ADVICE_PARALLEL_STAGE)
-		add_parallel_how(report, text, size);
-	else if (id == ADVICE_CHEAPER_STAGE && f->is_overhead)
-		page_append(text, size,
-			    "dataset.batch(N).map(f): f then gets whole batches, and TensorFlow's "
-			    "operations work on them as they are.");
-	else if (id == ADVICE_CHEAPER_STAGE && hows[lead->kind])
-		page_append(text, size, "%s", hows[lead->kind]);
-	else
-		return false;
-	return true;
+		return;
+	if (f->maker == STAGES_DALI) {
+		say_dali(report, advice->id, ret);
+	} else if (advice->id == ADVICE_OWN_THREADS) {
+		snprintf(ret->line_buffer, REMEDY_WORDS,
+			 "Give the pipeline %" PRId32 " threads of its own.", f->wanted);
+		snprintf(ret->how_buffer, REMEDY_WORDS,
+			 "options = tf.data.Options(); options.threading.private_threadpool_size = "
+			 "%" PRId32 "; dataset = dataset.with_options(options)%s.",
+			 f->wanted,
+			 f->asked < f->wanted ? "; and map(..., num_parallel_calls=16)" : "");
+	} else if (advice->id == ADVICE_PARALLEL_STAGE) {
+		say_parallel(report, ret);
+	} else if (f->is_overhead) {
+		ret->line = "Call map()'s function once a batch: batch() before map().";
+		ret->how = "dataset.batch(N).map(f): f then gets whole batches, and TensorFlow's "
+			   "operations work on them as they are.";
+	} else {
+		say_cheaper(lead, hows, ret);
+	}
 }
 
 double stages_share(const struct report *report, const struct stage_work *stage)

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/run/format.h"
+/* remedy_format.c - says how to read and decode less, by the format of what is read and decoded. */
+#include "render/run/remedy.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/cause/grounds.h"
-#include "render/form/page.h"
-#include "render/form/units.h"
-#include "render/run/explain.h"
 
 /*
  * What to say if a decoder of this format takes most of the decoding: `less` is how to read less,
@@ -87,23 +84,7 @@ static const char *less_of_format(const struct inside *inside, bool is_inflated)
 	return NULL;
 }
 
-static bool decodes_again(const struct report *report)
-{
-	return report->diagnosis.grounds.decoded_again >= GROUNDS_READ_AGAIN;
-}
-
-const char *format_decode_line(const struct report *report)
-{
-	const struct medium *medium = medium_of(&report->inside);
-
-	if (!medium)
-		return inside_decodes_images(&report->inside)
-			       ? NULL
-			       : "Decompress less, or with a faster codec.";
-	return medium->again && decodes_again(report) ? medium->again : medium->line;
-}
-
-void format_reading(const struct report *report, char *buffer)
+void remedy_read_less(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
 	const struct medium *medium = medium_of(&report->inside);
@@ -117,8 +98,8 @@ void format_reading(const struct report *report, char *buffer)
 		how = "Ask the server for the bytes of a sample alone, and read less ahead "
 		      "(fsspec: a small block_size, or cache_type=\"none\").";
 	else if (!how)
-		how = explain_find(advice_names[ADVICE_READ_LESS])->how;
-	snprintf(buffer, REMEDY_WORDS, "%s bytes are %s for each byte of a batch. %s",
+		how = ret->how;
+	snprintf(ret->how_buffer, REMEDY_WORDS, "%s bytes are %s for each byte of a batch. %s",
 		 UNITS_RATE(r->read_again),
 		 is_received   ? "received"
 		 : is_inflated ? "inflated"
@@ -126,39 +107,36 @@ void format_reading(const struct report *report, char *buffer)
 		 how);
 }
 
-void format_growing_reads(const struct report *report, char *buffer)
-{
-	snprintf(buffer, REMEDY_WORDS,
-		 "%s bytes are read for each byte of a batch: does each load read on from the "
-		 "start? A query with OFFSET does, or a loop that skips what came before: ask for "
-		 "what follows the last key (WHERE id > ...).",
-		 UNITS_RATE(report->diagnosis.grounds.facts->read_per_byte));
-}
-
-void format_decoding(const struct report *report, char *buffer)
+void remedy_decoding(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
 	const struct medium *medium = medium_of(&report->inside);
 	const struct grounds *r = &report->diagnosis.grounds;
-	const bool counts = medium && medium->fewer && r->facts->images_per_sample >= 2;
+	const bool is_again = r->decoded_again >= GROUNDS_READ_AGAIN;
+	const bool has_images = inside_decodes_images(&report->inside);
 	const char *how = NULL;
 
-	if (medium && medium->fewer && decodes_again(report)) {
+	if (is_again && medium && medium->again) {
+		ret->line = medium->again;
 		how = medium->fewer;
-		if (counts)
-			snprintf(buffer, REMEDY_WORDS, "%s frames are decoded for each sample. ",
-				 UNITS_RATE(r->facts->images_per_sample));
 	} else if (medium) {
+		ret->line = medium->line ? medium->line : ret->line;
 		how = medium->how;
-	} else if (decodes_again(report)) {
+	} else if (is_again) {
 		how = "Store images, or pieces to crop from, near the size that is used; if they "
 		      "are resized, decode them smaller (Pillow's draft()).";
-	} else if (!inside_decodes_images(&report->inside)) {
+	} else if (!has_images) {
 		how = "Use a faster codec (LZ4, zstd), larger pieces, or keep the data as it is.";
 	}
-	if (decodes_again(report) && !counts)
-		page_append(buffer, REMEDY_WORDS,
+	if (!medium && !has_images)
+		ret->line = "Decompress less, or with a faster codec.";
+	if (is_again && medium && medium->again && r->facts->images_per_sample >= 2)
+		page_append(ret->how_buffer, REMEDY_WORDS,
+			    "%s frames are decoded for each sample. ",
+			    UNITS_RATE(r->facts->images_per_sample));
+	else if (is_again)
+		page_append(ret->how_buffer, REMEDY_WORDS,
 			    "%s bytes of pixels are decoded for each byte of a batch. ",
 			    UNITS_RATE(r->decoded_again));
 	if (how)
-		page_append(buffer, REMEDY_WORDS, "%s", how);
+		page_append(ret->how_buffer, REMEDY_WORDS, "%s", how);
 }
