@@ -30,7 +30,8 @@ struct fact {
 #define LIST(key, is_known, count, is_listed, meaning)                                             \
 	{key, "list", meaning, .opens = true, .is_list = true},
 #define VALUES(key, count, is_listed, type, value, meaning) {key, #type, meaning, .is_list = true},
-#define COLUMN(name, type, member, heading, width, meaning) {name, "COLUMN_" #type, meaning},
+#define COLUMN(name, type, member, meaning)         {name, #type, meaning},
+#define SHOWN(name, type, member, heading, width, meaning) COLUMN(name, type, member, meaning)
 #define END                                         {NULL},
 #define END_MAP                                     {NULL},
 #define END_LIST                                    {NULL},
@@ -74,9 +75,8 @@ static const char *type_words(const char *type)
 	static const char *const words[][2] = {
 		{"string", "text"}, {"words", "text"}, {"list", "list"}, {"map", "object"},
 		{"int", "integer"}, {"size", "integer"}, {"whole", "integer"},
-		{"COLUMN_INT", "integer"}, {"ns", "seconds"}, {"seconds", "seconds"},
-		{"COLUMN_TIME", "seconds"}, {"tristate", "bool"}, {"COLUMN_FLAG", "bool"},
-		{"COLUMN_WORD", "text"}, {"range", "[low, high]"}, {"copy", "object"},
+		{"ns", "seconds"}, {"seconds", "seconds"}, {"tristate", "bool"},
+		{"range", "[low, high]"}, {"copy", "object"},
 		{"setting", "text, integer or bool"},
 	};
 

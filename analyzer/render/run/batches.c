@@ -2,107 +2,78 @@
 #include "render/run/batches.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "render/form/units.h"
 
-enum column_type {
-	COLUMN_INT,
-	COLUMN_TIME, /* a time in ns, printed in seconds */
-	COLUMN_FLAG,
-	COLUMN_WORD,
-};
-
-static const struct column {
-	const char *name;
-	enum column_type type;
-	size_t offset;
-	const char *heading;
-	int width;
-} COLUMNS[] = {
-#define COLUMN(name, type, member, heading, width, meaning)                                        \
-	{name, COLUMN_##type, offsetof(struct batch_line, member), heading, width},
-#include "render/run/batches.def"
-#undef COLUMN
-};
-
-static int64_t number_of(const struct column *column, const struct batch_line *line)
+static void csv_int(FILE *out, int64_t value)
 {
-	return *(const int64_t *)((const char *)line + column->offset);
-}
-
-static const char *word_of(const struct column *column, const struct batch_line *line)
-{
-	return *(const char *const *)((const char *)line + column->offset);
-}
-
-static void put_csv(FILE *out, const struct column *column, const struct batch_line *line)
-{
-	int64_t value;
-
-	if (column->type == COLUMN_WORD) {
-		if (word_of(column, line))
-			fputs(word_of(column, line), out);
-		return;
-	}
-	value = number_of(column, line);
-	if (value == UNKNOWN)
-		return;
-	if (column->type == COLUMN_TIME)
-		fputs(UNITS_SECONDS(value), out);
-	else
+	if (value != UNKNOWN)
 		fprintf(out, "%" PRId64, value);
 }
+#define csv_tristate csv_int
 
-static void put_json(struct jsonw *json, const struct column *column, const struct batch_line *line)
+static void csv_ns(FILE *out, int64_t ns)
 {
-	switch (column->type) {
-	case COLUMN_INT:
-		jsonw_int(json, column->name, number_of(column, line));
-		break;
-	case COLUMN_TIME:
-		jsonw_ns(json, column->name, number_of(column, line));
-		break;
-	case COLUMN_FLAG:
-		jsonw_tristate(json, column->name, number_of(column, line));
-		break;
-	case COLUMN_WORD:
-		jsonw_string(json, column->name, word_of(column, line));
-		break;
-	}
+	fputs(UNITS_SECONDS(ns), out);
 }
 
-static void put_text(FILE *out, const struct column *column, const struct batch_line *line)
+static void csv_string(FILE *out, const char *text)
 {
-	int64_t value = number_of(column, line);
+	fputs(text ? text : "", out);
+}
 
+static void add_csv(FILE *out, const struct batch_line *line)
+{
+	const char *between = "";
+
+#define COLUMN(name, type, member, meaning)                                                        \
+	fputs(between, out);                                                                       \
+	csv_##type(out, line->member);                                                             \
+	between = ",";
+#define SHOWN(name, type, member, heading, width, meaning) COLUMN(name, type, member, meaning)
+#include "render/run/batches.def"
+	fputc('\n', out);
+}
+
+static void add_json(struct jsonw *json, const struct batch_line *line)
+{
+	jsonw_open(json, NULL, '{');
+#define COLUMN(name, type, member, meaning) jsonw_##type(json, name, line->member);
+#define SHOWN(name, type, member, heading, width, meaning) COLUMN(name, type, member, meaning)
+#include "render/run/batches.def"
+	jsonw_close(json, '}');
+}
+
+static void text_int(FILE *out, int width, int64_t value)
+{
 	if (value == UNKNOWN)
-		fprintf(out, " %*s", column->width, "-");
-	else if (column->type == COLUMN_TIME)
-		fprintf(out, " %*s", column->width, UNITS_TIME((double)value));
+		fprintf(out, " %*s", width, "-");
 	else
-		fprintf(out, " %*" PRId64, column->width, value);
+		fprintf(out, " %*" PRId64, width, value);
+}
+
+static void text_ns(FILE *out, int width, int64_t ns)
+{
+	fprintf(out, " %*s", width, ns == UNKNOWN ? "-" : UNITS_TIME((double)ns));
 }
 
 static const char *remark_of(const struct batch_line *line)
 {
 	if (line->excluded)
-		return strcmp(line->excluded, "epoch_start") == 0 ? "start" : "no step";
-	return line->starved == 1 ? "starved" : "";
+		return strcmp(line->excluded, "epoch_start") == 0 ? " start" : " no step";
+	return line->starved == 1 ? " starved" : "";
 }
 
 static void add_text(const struct page *page, const struct batch_line *line)
 {
-	const char *remark = remark_of(line);
-
 	if (line->starved == 1)
 		page_color(page, PAGE_RED);
-	for (size_t i = 0; i < ARRAY_COUNT(COLUMNS); i++)
-		if (COLUMNS[i].heading)
-			put_text(page->out, &COLUMNS[i], line);
-	if (*remark)
-		fprintf(page->out, " %s", remark);
+#define COLUMN(name, type, member, meaning)
+#define SHOWN(name, type, member, heading, width, meaning)                                         \
+	text_##type(page->out, width, line->member);
+#include "render/run/batches.def"
+	fputs(remark_of(line), page->out);
 	if (line->starved == 1)
 		page_color(page, PAGE_PLAIN);
 	fputc('\n', page->out);
@@ -111,17 +82,23 @@ static void add_text(const struct page *page, const struct batch_line *line)
 void batches_begin(struct batches *batches, enum batches_form form, const struct page *page,
 		   const char *path)
 {
+	const char *between = "";
+
 	*batches = (struct batches){.form = form, .page = page};
 	switch (form) {
 	case BATCHES_TEXT:
-		for (size_t i = 0; i < ARRAY_COUNT(COLUMNS); i++)
-			if (COLUMNS[i].heading)
-				fprintf(page->out, " %*s", COLUMNS[i].width, COLUMNS[i].heading);
+#define COLUMN(name, type, member, meaning)
+#define SHOWN(name, type, member, heading, width, meaning)                                         \
+	fprintf(page->out, " %*s", width, heading);
+#include "render/run/batches.def"
 		fputc('\n', page->out);
 		break;
 	case BATCHES_CSV:
-		for (size_t i = 0; i < ARRAY_COUNT(COLUMNS); i++)
-			fprintf(page->out, "%s%s", i ? "," : "", COLUMNS[i].name);
+#define COLUMN(name, type, member, meaning)                                                        \
+	fprintf(page->out, "%s%s", between, name);                                                 \
+	between = ",";
+#define SHOWN(name, type, member, heading, width, meaning) COLUMN(name, type, member, meaning)
+#include "render/run/batches.def"
 		fputc('\n', page->out);
 		break;
 	case BATCHES_JSON:
@@ -134,25 +111,15 @@ void batches_begin(struct batches *batches, enum batches_form form, const struct
 
 void batches_add(struct batches *batches, const struct batch_line *line)
 {
-	FILE *out = batches->page->out;
-
 	switch (batches->form) {
 	case BATCHES_TEXT:
 		add_text(batches->page, line);
 		break;
 	case BATCHES_CSV:
-		for (size_t i = 0; i < ARRAY_COUNT(COLUMNS); i++) {
-			if (i)
-				fputc(',', out);
-			put_csv(out, &COLUMNS[i], line);
-		}
-		fputc('\n', out);
+		add_csv(batches->page->out, line);
 		break;
 	case BATCHES_JSON:
-		jsonw_open(&batches->json, NULL, '{');
-		for (size_t i = 0; i < ARRAY_COUNT(COLUMNS); i++)
-			put_json(&batches->json, &COLUMNS[i], line);
-		jsonw_close(&batches->json, '}');
+		add_json(&batches->json, line);
 		break;
 	}
 }
