@@ -50,7 +50,7 @@ static void put_string(const struct jsonw *json, const char *text)
 	fputc('"', json->out);
 }
 
-static void lead(struct jsonw *json, const char *key)
+void jsonw_lead(struct jsonw *json, const char *key)
 {
 	if (json->depth) {
 		if (json->full)
@@ -68,7 +68,7 @@ static void lead(struct jsonw *json, const char *key)
 
 void jsonw_open(struct jsonw *json, const char *key, char bracket)
 {
-	lead(json, key);
+	jsonw_lead(json, key);
 	if (!key && json->depth)
 		fputc('\n', json->out);
 	fputc(bracket, json->out);
@@ -91,7 +91,7 @@ void jsonw_string(struct jsonw *json, const char *key, const char *value)
 		jsonw_null(json, key);
 		return;
 	}
-	lead(json, key);
+	jsonw_lead(json, key);
 	put_string(json, value);
 }
 
@@ -122,7 +122,7 @@ void jsonw_list(struct jsonw *json, const char *key, const char *list)
 /* Writes a text that is already JSON; "" becomes null. */
 static void put_value(struct jsonw *json, const char *key, const char *text)
 {
-	lead(json, key);
+	jsonw_lead(json, key);
 	fputs(*text ? text : "null", json->out);
 }
 
@@ -131,7 +131,7 @@ void jsonw_members(struct jsonw *json, const char *object)
 	struct utf8 rune;
 	size_t plain;
 
-	lead(json, NULL);
+	jsonw_lead(json, NULL);
 	for (object++; object[0] && object[1];) {
 		for (plain = 0; object[plain] >= ' ' && object[plain] < 0x7f && object[plain + 1];)
 			plain++;
@@ -218,7 +218,7 @@ void jsonw_copy(struct jsonw *json, const char *key, FILE *value)
 		jsonw_null(json, key);
 		return;
 	}
-	lead(json, key);
+	jsonw_lead(json, key);
 	while (getline(&line, &size, value) > 0)
 		fputs(line, json->out);
 	free(line);

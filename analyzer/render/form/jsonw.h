@@ -24,6 +24,10 @@ void jsonw_init(struct jsonw *json, FILE *out);
 void jsonw_begin(struct jsonw *json, FILE *out, const char *schema);
 
 /* In all functions below, `key` is NULL for elements of a list and for the outermost value. */
+
+/* Writes what precedes a value, which the caller then writes as JSON by itself. */
+void jsonw_lead(struct jsonw *json, const char *key);
+
 void jsonw_open(struct jsonw *json, const char *key, char bracket);
 void jsonw_close(struct jsonw *json, char bracket);
 

@@ -48,41 +48,27 @@ static double value_at(const struct column *column, size_t i)
 	return column->is_float ? (double)*(const float *)at : *(const double *)at;
 }
 
-static int put_column(struct jsonw *json, const char *key, const struct column *column,
-		      size_t count)
+static void put_column(struct jsonw *json, const char *key, const struct column *column,
+		       size_t count)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t bytes = 2 * count, i, n = 0;
-	unsigned char *packed = malloc(bytes + 3);
-	char *text = malloc((bytes + 2) / 3 * 4 + 1);
+	unsigned bits = 0, held = 0; /* the lowest `held` of the bits are not written yet */
 
-	if (!packed || !text) {
-		free(packed);
-		free(text);
-		return -ENOMEM;
-	}
-	for (i = 0; i < count; i++) {
-		uint16_t value = pack(value_at(column, i));
+	jsonw_lead(json, key);
+	fputc('"', json->out);
+	for (size_t i = 0; i < count; i++) {
+		unsigned value = pack(value_at(column, i));
 
-		packed[2 * i] = value & 0xff;
-		packed[2 * i + 1] = value >> 8;
+		bits = bits << 16 | (value & 0xff) << 8 | value >> 8;
+		for (held += 16; held >= 6; held -= 6)
+			fputc(digits[bits >> (held - 6) & 63], json->out);
 	}
-	packed[bytes] = packed[bytes + 1] = 0;
-	for (i = 0; i < bytes; i += 3) {
-		unsigned word =
-			(unsigned)packed[i] << 16 | (unsigned)packed[i + 1] << 8 | packed[i + 2];
-
-		text[n++] = digits[word >> 18];
-		text[n++] = digits[word >> 12 & 63];
-		text[n++] = i + 1 < bytes ? digits[word >> 6 & 63] : '=';
-		text[n++] = i + 2 < bytes ? digits[word & 63] : '=';
-	}
-	text[n] = '\0';
-	jsonw_string(json, key, text);
-	free(packed);
-	free(text);
-	return 0;
+	if (held)
+		fputc(digits[bits << (6 - held) & 63], json->out);
+	for (size_t bytes = 2 * count; bytes % 3; bytes++)
+		fputc('=', json->out);
+	fputc('"', json->out);
 }
 
 struct bucket {
@@ -108,86 +94,67 @@ static struct bucket reduce(const float *values, size_t begin, size_t end)
 	return known ? bucket : (struct bucket){NAN, NAN, NAN};
 }
 
-static int put_reduced(struct jsonw *json, const char *key, const float *values, size_t count)
+static void put_reduced(struct jsonw *json, const char *key, const float *values, size_t count)
 {
-	struct bucket *buckets = calloc(BUCKETS, sizeof(*buckets));
-	int r = buckets ? 0 : -ENOMEM;
+	struct bucket buckets[BUCKETS];
 
-	jsonw_open(json, key, '{');
-	for (size_t i = 0; r == 0 && i < BUCKETS; i++)
+	for (size_t i = 0; i < BUCKETS; i++)
 		buckets[i] = reduce(values, count * i / BUCKETS, count * (i + 1) / BUCKETS);
-	if (r == 0)
-		r = put_column(json, "least", MEMBERS(buckets, least), BUCKETS);
-	if (r == 0)
-		r = put_column(json, "mean", MEMBERS(buckets, mean), BUCKETS);
-	if (r == 0)
-		r = put_column(json, "most", MEMBERS(buckets, most), BUCKETS);
+	jsonw_open(json, key, '{');
+	put_column(json, "least", MEMBERS(buckets, least), BUCKETS);
+	put_column(json, "mean", MEMBERS(buckets, mean), BUCKETS);
+	put_column(json, "most", MEMBERS(buckets, most), BUCKETS);
 	jsonw_close(json, '}');
-	free(buckets);
-	return r;
 }
 
-static int put_buckets(struct jsonw *json, const struct batch_series *s)
+static void put_raw(struct jsonw *json, const struct batch_series *s, size_t begin, size_t count)
 {
-	int r;
-
-	jsonw_open(json, "buckets", '{');
-	r = put_reduced(json, "wait", s->wait_ns, s->count);
-	if (r == 0)
-		r = put_reduced(json, "compute", s->compute_ns, s->count);
-	jsonw_close(json, '}');
-	return r;
-}
-
-static int put_raw(struct jsonw *json, const struct batch_series *s, size_t begin, size_t count)
-{
-	int r;
-
 	jsonw_open(json, NULL, '{');
 	jsonw_int(json, "begin", (int64_t)begin);
 	jsonw_int(json, "count", (int64_t)count);
-	r = put_column(json, "wait", FLOATS(s->wait_ns + begin), count);
-	if (r == 0)
-		r = put_column(json, "compute", FLOATS(s->compute_ns + begin), count);
+	put_column(json, "wait", FLOATS(s->wait_ns + begin), count);
+	put_column(json, "compute", FLOATS(s->compute_ns + begin), count);
 	jsonw_close(json, '}');
-	return r;
 }
 
 static int put_windows(struct jsonw *json, const struct batch_series *s)
 {
 	size_t places = s->count / WINDOW, i, best, number;
 	float *longest = calloc(places, sizeof(*longest));
-	int r = 0;
 
 	if (!longest)
 		return -ENOMEM;
 	for (i = 0; i < places * WINDOW; i++)
 		if (s->wait_ns[i] > longest[i / WINDOW])
 			longest[i / WINDOW] = s->wait_ns[i];
-	for (number = 0; r == 0 && number < WINDOWS; number++) {
+	for (number = 0; number < WINDOWS; number++) {
 		for (best = 0, i = 1; i < places; i++)
 			if (longest[i] > longest[best])
 				best = i;
 		if (!(longest[best] > 0))
 			break;
 		longest[best] = 0;
-		r = put_raw(json, s, best * WINDOW, WINDOW);
+		put_raw(json, s, best * WINDOW, WINDOW);
 	}
 	free(longest);
-	return r;
+	return 0;
 }
 
 static int put_series(struct jsonw *json, const struct batch_series *s)
 {
 	int r = 0;
 
-	if (s->count > MOST_RAW)
-		r = put_buckets(json, s);
+	if (s->count > MOST_RAW) {
+		jsonw_open(json, "buckets", '{');
+		put_reduced(json, "wait", s->wait_ns, s->count);
+		put_reduced(json, "compute", s->compute_ns, s->count);
+		jsonw_close(json, '}');
+	}
 	jsonw_open(json, "raw", '[');
-	if (r == 0 && s->count <= MOST_RAW)
-		r = put_raw(json, s, 0, s->count);
-	else if (r == 0)
+	if (s->count > MOST_RAW)
 		r = put_windows(json, s);
+	else
+		put_raw(json, s, 0, s->count);
 	jsonw_close(json, ']');
 	return r;
 }
@@ -220,16 +187,14 @@ static int put_bars(struct jsonw *json, const struct batch_series *s)
 	put_epochs(json, s);
 	jsonw_open(json, "bars", '{');
 	jsonw_int(json, "each", (int64_t)(bars[0].end - bars[0].begin));
-	r = put_column(json, "wait", MEMBERS(bars, wait_ns), count);
-	if (r == 0)
-		r = put_column(json, "compute", MEMBERS(bars, compute_ns), count);
-	if (r == 0)
-		r = put_column(json, "most", MEMBERS(bars, most_ns), count);
-	if (r == 0 && s->gpu_busy_ns)
-		r = put_column(json, "busy", MEMBERS(bars, busy_ns), count);
+	put_column(json, "wait", MEMBERS(bars, wait_ns), count);
+	put_column(json, "compute", MEMBERS(bars, compute_ns), count);
+	put_column(json, "most", MEMBERS(bars, most_ns), count);
+	if (s->gpu_busy_ns)
+		put_column(json, "busy", MEMBERS(bars, busy_ns), count);
 	jsonw_close(json, '}');
 	free(bars);
-	return r;
+	return 0;
 }
 
 static void put_grid(struct jsonw *json, const struct grid *grid)
