@@ -42,22 +42,17 @@ void html_answer(struct html *html, enum stall_verdict verdict, const char *rang
 
 static void put_account(struct html *html)
 {
-	static const char *const classes[] = {
-		[ACCOUNT_NOT_READY] = "wait",    [ACCOUNT_RECEIVING] = "short",
-		[ACCOUNT_SAMPLING] = "queue",    [ACCOUNT_EPOCH_START] = "start",
-		[ACCOUNT_EPOCH_END] = "transfer", [ACCOUNT_PART_MAX] = "compute",
-	};
 	const struct outline_block *block = outline_find(html->outline, SCREEN_ACCOUNT);
-	struct figure_part parts[ACCOUNT_PART_MAX + 2];
-	size_t count = 0, i;
+	struct figure_part parts[SHARES_MOST + 1];
+	size_t count = 0;
 
 	if (!block->count)
 		return;
-	for (i = 0; i < block->count && i < ACCOUNT_PART_MAX + 2; i++) {
-		const struct outline_row *row = &block->rows[i];
+	for (; count < block->count && count < ARRAY_COUNT(parts); count++) {
+		const struct outline_row *row = &block->rows[count];
 
-		parts[count++] = (struct figure_part){row->cells[0], classes[row->part], row->share,
-						      row->cells[1]};
+		parts[count] = (struct figure_part){row->cells[0], share_looks[row->part].class,
+						    row->share, row->cells[1]};
 	}
 	figure_balance(html, parts, count, "All time of the training",
 		       "One bar of all that time; its parts are in the table below.");

@@ -13,26 +13,14 @@
 #define MOST_COPIES  4
 
 /* Adds the time of a part and its share, which is rounded as on the screen. */
-static void add_part(struct outline *o, const char *label, const struct account *a, int part,
-		     double ns, const char *note)
+static void add_part(struct outline *o, const struct account *a, int part, double ns)
 {
-	char share[UNITS_MAX];
-
-	outline_cells(o, label, UNITS_TIME(ns), shares_of(a, part, share), note, NULL);
+	outline_cells(o, share_looks[part].label, UNITS_TIME(ns), shares_of(a, part, UNITS_BUFFER),
+		      share_looks[part].note, NULL);
 }
 
 static void add_account(const struct report *report, struct outline *o)
 {
-	static const struct {
-		const char *label, *note;
-	} parts[ACCOUNT_PART_MAX] = {
-		[ACCOUNT_NOT_READY] = {"not ready", "the batch was not finished when asked for"},
-		[ACCOUNT_RECEIVING] = {"receiving", "finished batches: until they were in hand"},
-		[ACCOUNT_SAMPLING] = {"sampling", "the sampler: in the training's thread"},
-		[ACCOUNT_EPOCH_START] = {"epoch start", "making iterators; the first batches of "
-							"each epoch, which no step can overlap"},
-		[ACCOUNT_EPOCH_END] = {"epoch end", "the call that ends an epoch"},
-	};
 	const struct account *a = &report->finding.account;
 
 	outline_table(o, "wait", OUTLINE_PARTS);
@@ -43,10 +31,10 @@ static void add_account(const struct report *report, struct outline *o)
 	outline_part(o, "waiting", a->wait_ns, a->time_ns, "for data, in all");
 	for (int part = 0; part < ACCOUNT_PART_MAX; part++)
 		if (isnan(a->part_ns[part]) && part != ACCOUNT_SAMPLING)
-			outline_part(o, parts[part].label, NAN, NAN, "%s", "");
+			outline_part(o, share_looks[part].label, NAN, NAN, "%s", "");
 		else if (a->part_ns[part] > 0)
-			add_part(o, parts[part].label, a, part, a->part_ns[part], parts[part].note);
-	add_part(o, "step", a, ACCOUNT_PART_MAX, a->step_ns, "the rest");
+			add_part(o, a, part, a->part_ns[part]);
+	add_part(o, a, ACCOUNT_PART_MAX, a->step_ns);
 	if (a->startup_ns > 0)
 		outline_part(o, "start-up", a->startup_ns, NAN, "%s",
 			     a->life_count > 1

@@ -126,9 +126,16 @@ void dialect_say(const struct report *report, const struct advice *advice, struc
 
 #define SHARES_MOST (ACCOUNT_PART_MAX + 1)
 
+/* How a part of the account looks, and what it is; at ACCOUNT_PART_MAX the steps. */
+extern const struct share_look {
+	const char *label, *note;
+	enum page_color tone;
+	const char *class;    /* in HTML */
+	const char *glyph[2]; /* in bars on terminals; [true]: of ASCII */
+} share_looks[SHARES_MOST];
+
 struct share_part {
 	const char *label;
-	enum page_color tone;
 	int part; /* an enum account_part; ACCOUNT_PART_MAX: the steps */
 	double ns;
 	int64_t units; /* its share in percent, or in tenths of a percent (shares_divide()) */

@@ -160,7 +160,7 @@ static void add_account(const struct report *report, struct outline *o)
 	for (i = 0; i < count; i++) {
 		if (!parts[i].units)
 			continue;
-		outline_row(o, parts[i].tone);
+		outline_row(o, share_looks[parts[i].part].tone);
 		outline_share(o, parts[i].ns / a->time_ns, parts[i].part);
 		outline_cell(o, "%s", parts[i].label);
 		outline_cell(o, "%s", shares_words(parts[i].units, whole, words));

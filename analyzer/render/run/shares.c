@@ -4,15 +4,24 @@
 #include <math.h>
 #include <stdio.h>
 
+const struct share_look share_looks[SHARES_MOST] = {
+	[ACCOUNT_NOT_READY] = {"not ready", "the batch was not finished when asked for", PAGE_RED,
+			       "wait", {"█", "#"}},
+	[ACCOUNT_RECEIVING] = {"receiving", "finished batches: until they were in hand",
+			       PAGE_YELLOW, "short", {"▓", "="}},
+	[ACCOUNT_SAMPLING] = {"sampling", "the sampler: in the training's thread", PAGE_YELLOW,
+			      "queue", {"▚", "%"}},
+	[ACCOUNT_EPOCH_START] = {"epoch start",
+				 "making iterators; the first batches of each epoch, which no step "
+				 "can overlap",
+				 PAGE_RED, "start", {"▒", "+"}},
+	[ACCOUNT_EPOCH_END] = {"epoch end", "the call that ends an epoch", PAGE_RED, "transfer",
+			       {"░", "-"}},
+	[ACCOUNT_PART_MAX] = {"step", "the rest", PAGE_DIM, "compute", {"·", "."}},
+};
+
 static size_t find_parts(const struct account *a, struct share_part ret[SHARES_MOST])
 {
-	static const struct share_part kinds[ACCOUNT_PART_MAX] = {
-		[ACCOUNT_NOT_READY] = {"not ready", PAGE_RED},
-		[ACCOUNT_RECEIVING] = {"receiving", PAGE_YELLOW},
-		[ACCOUNT_SAMPLING] = {"sampling", PAGE_YELLOW},
-		[ACCOUNT_EPOCH_START] = {"epoch start", PAGE_RED},
-		[ACCOUNT_EPOCH_END] = {"epoch end", PAGE_RED},
-	};
 	double known_ns = 0;
 	size_t n = 0, part;
 
@@ -20,16 +29,13 @@ static size_t find_parts(const struct account *a, struct share_part ret[SHARES_M
 		if (!(a->part_ns[part] > 0))
 			continue;
 		known_ns += a->part_ns[part];
-		ret[n] = kinds[part];
-		ret[n].part = (int)part;
-		ret[n++].ns = a->part_ns[part];
+		ret[n++] = (struct share_part){share_looks[part].label, (int)part,
+					       a->part_ns[part]};
 	}
 	/* Old databases divide only a part of the waiting, so the remainder is a part, too. */
 	if (a->wait_ns - known_ns > a->time_ns / 1e6)
-		ret[n++] = (struct share_part){.label = "waiting",
-					       .tone = PAGE_RED,
-					       .part = ACCOUNT_NOT_READY,
-					       .ns = a->wait_ns - known_ns};
+		ret[n++] = (struct share_part){"waiting", ACCOUNT_NOT_READY,
+					       a->wait_ns - known_ns};
 	return n;
 }
 
@@ -66,8 +72,8 @@ size_t shares_divide(const struct account *a, struct share_part ret[SHARES_MOST]
 	size_t count = find_parts(a, ret);
 
 	share_out(ret, count, (double)whole / a->time_ns, waiting);
-	ret[count++] = (struct share_part){"step", PAGE_DIM, ACCOUNT_PART_MAX, a->step_ns,
-					   whole - waiting};
+	ret[count++] = (struct share_part){share_looks[ACCOUNT_PART_MAX].label, ACCOUNT_PART_MAX,
+					   a->step_ns, whole - waiting};
 	*ret_whole = whole;
 	return count;
 }

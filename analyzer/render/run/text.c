@@ -34,17 +34,6 @@ struct fit {
 #define FIT_LOAD   SIZE_MAX
 #define FIT_CALM   2 /* blank lines that are kept as long as remedies can be shortened instead */
 
-static const char *part_glyph(const struct page *page, int part)
-{
-	static const char *const glyphs[][2] = {
-		[ACCOUNT_NOT_READY] = {"█", "#"},   [ACCOUNT_RECEIVING] = {"▓", "="},
-		[ACCOUNT_SAMPLING] = {"▚", "%"},    [ACCOUNT_EPOCH_START] = {"▒", "+"},
-		[ACCOUNT_EPOCH_END] = {"░", "-"},   [ACCOUNT_PART_MAX] = {"·", "."},
-	};
-
-	return glyphs[part][page->ascii];
-}
-
 static void put_bar(const struct outline_block *block, const struct page *page)
 {
 	int cells = (page->width < BAR_MOST ? page->width : BAR_MOST) - 2 * INDENT, from = 0;
@@ -64,7 +53,7 @@ static void put_bar(const struct outline_block *block, const struct page *page)
 			to = cells - (int)(parts - 1 - i);
 		page_color(page, row->tone);
 		for (; from < to; from++)
-			fputs(part_glyph(page, row->part), page->out);
+			fputs(share_looks[row->part].glyph[page->ascii], page->out);
 		page_color(page, PAGE_PLAIN);
 	}
 	fputc('\n', page->out);
@@ -103,7 +92,7 @@ static void put_legend(const struct outline_block *block, const struct page *pag
 		fprintf(page->out, "%*s", column ? gap : INDENT, "");
 		column += (column ? gap : INDENT) + width;
 		page_color(page, row->tone);
-		fputs(part_glyph(page, row->part), page->out);
+		fputs(share_looks[row->part].glyph[page->ascii], page->out);
 		page_color(page, PAGE_PLAIN);
 		fprintf(page->out, " %s %s", words, row->cells[1]);
 	}
