@@ -92,16 +92,6 @@ static bool has_parts(const struct inside *inside)
 	return inside->loads.load_ns > 0 && (inside->steps.count || inside->decoders.count);
 }
 
-void inside_take_largest(struct inside_largest top[2], const struct inside_largest *part)
-{
-	if (part->ns > top[0].ns) {
-		top[1] = top[0];
-		top[0] = *part;
-	} else if (part->ns > top[1].ns) {
-		top[1] = *part;
-	}
-}
-
 static void divide_sleep(const struct load_facts *facts, struct inside_parts *parts)
 {
 	static const char *const names[LOAD_WAIT_MAX] = {
@@ -134,17 +124,15 @@ static void divide_sleep(const struct load_facts *facts, struct inside_parts *pa
 }
 
 bool inside_find_largest(const struct inside *inside, const struct load_facts *facts,
-			 struct inside_largest ret[2])
+			 struct inside_part ret[2])
 {
 	struct inside_parts parts = {0};
 
 	if (has_parts(inside))
 		parts = inside_parts(inside);
 	divide_sleep(facts, &parts);
-	for (size_t i = 0; i < parts.count && i < 2; i++) {
-		snprintf(ret[i].name, sizeof(ret[i].name), "%s", parts.items[i].name);
-		ret[i].ns = parts.items[i].ns;
-	}
+	for (size_t i = 0; i < parts.count && i < 2; i++)
+		ret[i] = parts.items[i];
 	free(parts.items);
 	return parts.count > 1;
 }

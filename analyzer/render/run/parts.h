@@ -163,13 +163,9 @@ struct inside_parts {
 };
 struct inside_parts inside_parts(const struct inside *inside);
 
-struct inside_largest {
-	char name[240];
-	int64_t ns;
-};
+/* Finds the two longest parts. Returns false if there are fewer. */
 bool inside_find_largest(const struct inside *inside, const struct load_facts *facts,
-			 struct inside_largest ret[2]);
-void inside_take_largest(struct inside_largest top[2], const struct inside_largest *part);
+			 struct inside_part ret[2]);
 
 bool inside_decodes_images(const struct inside *inside);
 

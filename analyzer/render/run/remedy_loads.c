@@ -37,20 +37,25 @@ static bool computes_in_own_line(const struct report *report)
 static void add_largest(const struct report *report, char *buffer)
 {
 	const struct load_totals *totals = &report->totals;
-	const struct inside_largest columns[] = {
-		{"opening files", totals->open_ns},
-		{"reading", totals->read_ns},
-		{"decoding", totals->decode_ns},
-		{"collating", totals->collate_ns},
-		{"the dataset's own code", totals->other_ns},
+	const struct inside_part columns[] = {
+		{"opening files", .ns = totals->open_ns},
+		{"reading", .ns = totals->read_ns},
+		{"decoding", .ns = totals->decode_ns},
+		{"collating", .ns = totals->collate_ns},
+		{"the dataset's own code", .ns = totals->other_ns},
 	};
-	struct inside_largest top[2] = {{"", 0}, {"", 0}};
+	struct inside_part top[2] = {{""}, {""}};
 	double all_ns = (double)report->inside.loads.load_ns;
 
 	if (!inside_find_largest(&report->inside, &report->facts, top)) {
 		all_ns = (double)totals->load_ns;
 		for (size_t i = 0; i < ARRAY_COUNT(columns); i++)
-			inside_take_largest(top, &columns[i]);
+			if (columns[i].ns > top[0].ns) {
+				top[1] = top[0];
+				top[0] = columns[i];
+			} else if (columns[i].ns > top[1].ns) {
+				top[1] = columns[i];
+			}
 	}
 	if (top[1].ns <= 0 || !(all_ns > 0))
 		return;
