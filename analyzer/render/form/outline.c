@@ -28,6 +28,14 @@ static struct outline_block *open_block(const struct outline *outline)
 	return outline->failed || !outline->count ? NULL : &outline->blocks[outline->count - 1];
 }
 
+/* Returns the last row of the last block; NULL: there is none, or memory ran out. */
+static struct outline_row *open_row(const struct outline *outline)
+{
+	const struct outline_block *block = open_block(outline);
+
+	return block && block->count ? &block->rows[block->count - 1] : NULL;
+}
+
 void outline_table(struct outline *outline, const char *chapter, const char *const *headings)
 {
 	struct outline_block *block;
@@ -96,36 +104,30 @@ void outline_row(struct outline *outline, enum page_color tone)
 
 void outline_sign(struct outline *outline, const char *sign)
 {
-	struct outline_block *block = open_block(outline);
-	struct outline_row *row;
+	struct outline_row *row = open_row(outline);
 
-	if (!block || !block->count)
+	if (!row)
 		return;
-	row = &block->rows[block->count - 1];
 	row->sign = sign;
 	row->signed_cell = row->count;
 }
 
 void outline_share(struct outline *outline, double share, int part)
 {
-	struct outline_block *block = open_block(outline);
+	struct outline_row *row = open_row(outline);
 
-	if (!block || !block->count)
+	if (!row)
 		return;
-	block->rows[block->count - 1].share = share;
-	block->rows[block->count - 1].part = part;
+	row->share = share;
+	row->part = part;
 }
 
 void outline_cell(struct outline *outline, const char *format, ...)
 {
-	struct outline_block *block = open_block(outline);
-	struct outline_row *row;
+	struct outline_row *row = open_row(outline);
 	va_list args;
 
-	if (!block || !block->count)
-		return;
-	row = &block->rows[block->count - 1];
-	if (row->count == OUTLINE_CELLS)
+	if (!row || row->count == OUTLINE_CELLS)
 		return;
 	va_start(args, format);
 	row->cells[row->count++] = format_text(outline, format, args);

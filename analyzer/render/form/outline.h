@@ -71,6 +71,11 @@ __attribute__((sentinel)) void outline_cells(struct outline *outline, ...);
 #define outline_item(outline, label, ...)                                                          \
 	(outline_cells(outline, label, NULL), outline_cell(outline, __VA_ARGS__))
 
+/* Adds an item that warns. */
+#define outline_warning(outline, label, ...)                                                       \
+	(outline_row(outline, PAGE_YELLOW), outline_cell(outline, label),                          \
+	 outline_cell(outline, __VA_ARGS__))
+
 /* Add rows to a table headed OUTLINE_PARTS: a time, its share of `whole_ns` if known, and words. */
 extern const char *const OUTLINE_PARTS[];
 void outline_time(struct outline *outline, const char *label, double ns, double whole_ns);

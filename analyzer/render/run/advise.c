@@ -196,13 +196,9 @@ static void add_steps(const struct report *report, struct outline *o)
 
 static const char *try_words(const struct report *report, int id)
 {
-	static const char *const words[WHATIF_MAX] = {
-		[WHATIF_WORKERS_X2] = "more workers",
-	};
-
-	if (id == WHATIF_PREFETCH_X4)
-		return dialect_of(report->loader)->prefetch;
-	return id < WHATIF_MAX && words[id] ? words[id] : whatif_words(report, id);
+	return id == WHATIF_PREFETCH_X4  ? dialect_of(report->loader)->prefetch
+	       : id == WHATIF_WORKERS_X2 ? "more workers"
+					 : whatif_words(report, id);
 }
 
 static void add_useless(const struct report *report, struct outline *o)

@@ -468,10 +468,8 @@ void code_stuck(const struct code_names *names, const struct doing *stuck, size_
 			snprintf(who, sizeof(who), "worker %" PRId64, stuck[i].worker_id);
 		if (i + 1 == MOST_STUCK && count > MOST_STUCK)
 			snprintf(more, sizeof(more), "; and %zu more", count - MOST_STUCK);
-		outline_row(o, PAGE_YELLOW);
-		outline_cell(o, "Stuck");
-		outline_cell(o, "%s: %s in %s(), %s%s", who, put_length(&stuck[i], length),
-			     CODE_FUNCTION(names, stuck[i].inner),
-			     CODE_PLACE(names, stuck[i].frame), more);
+		outline_warning(o, "Stuck", "%s: %s in %s(), %s%s", who,
+				put_length(&stuck[i], length), CODE_FUNCTION(names, stuck[i].inner),
+				CODE_PLACE(names, stuck[i].frame), more);
 	}
 }

@@ -79,13 +79,10 @@ void facts_outline_load(const struct report *report, struct outline *o)
 
 static void add_memory(const struct load_facts *facts, const char *who, struct outline *o)
 {
-	if (facts->private_end_bytes >= 0 && facts->private_begin_bytes >= 0) {
-		char begin[UNITS_MAX];
-
-		snprintf(begin, sizeof(begin), "%s", UNITS_BYTES(facts->private_begin_bytes));
+	if (facts->private_end_bytes >= 0 && facts->private_begin_bytes >= 0)
 		outline_item(o, "Memory", "of %s own: %s after its first load, %s at last", who,
-			     begin, UNITS_BYTES(facts->private_end_bytes));
-	}
+			     UNITS_BYTES(facts->private_begin_bytes),
+			     UNITS_BYTES(facts->private_end_bytes));
 	if (facts->swapped_bytes > 0)
 		outline_item(o, "Swapped", "%s of the memory of the processes that load",
 			     UNITS_BYTES(facts->swapped_bytes));

@@ -340,26 +340,18 @@ static void add_warning(const struct report *report, struct outline *o)
 	}
 	if (report->note_count > said + 1)
 		page_append(text, sizeof(text), "; and %zu more", report->note_count - said - 1);
-	if (!*text)
-		return;
-	outline_row(o, PAGE_YELLOW);
-	outline_cell(o, "Warn");
-	outline_cell(o, "%s", text + 2);
+	if (*text)
+		outline_warning(o, "Warn", "%s", text + 2);
 }
 
 static void add_end(const struct report *report, struct outline *o)
 {
-	char texts[2][ENDED_WORDS];
+	char text[ENDED_WORDS];
 
-	ended_workers(&report->run, texts[0], sizeof(texts[0]));
-	ended_program(&report->run, ended_batch_count(report), texts[1], sizeof(texts[1]));
-	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
-		if (!*texts[i])
-			continue;
-		outline_row(o, PAGE_YELLOW);
-		outline_cell(o, "End");
-		outline_cell(o, "%s", texts[i]);
-	}
+	if (ended_workers(&report->run, text, sizeof(text)))
+		outline_warning(o, "End", "%s", text);
+	if (ended_program(&report->run, ended_batch_count(report), text, sizeof(text)))
+		outline_warning(o, "End", "%s", text);
 }
 
 static void add_sure(const struct report *report, struct outline *o)

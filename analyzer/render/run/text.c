@@ -99,18 +99,15 @@ static void put_legend(const struct outline_block *block, const struct page *pag
 	fputc('\n', page->out);
 }
 
-/* Prints each row on one line or, if `may_wrap`, on as many lines as it needs. */
-static void put_lines(const struct outline_block *block, const struct page *page, bool may_wrap)
+/* Prints each row on one line, and cuts what does not fit. */
+static void put_lines(const struct outline_block *block, const struct page *page)
 {
 	for (size_t i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
 		page_color(page, row->tone);
-		if (may_wrap)
-			page_entry(page, INDENT, HANG, row->cells[0], "%s", row->cells[1]);
-		else
-			page_line(page, "%*s%-*s%s", INDENT, "", HANG - INDENT, row->cells[0],
-				  row->cells[1]);
+		page_line(page, "%*s%-*s%s", INDENT, "", HANG - INDENT, row->cells[0],
+			  row->cells[1]);
 		page_color(page, PAGE_PLAIN);
 	}
 }
@@ -210,9 +207,12 @@ static void put_screen(const struct report *report, const struct outline *outlin
 	if (fit->blanks >= 3)
 		page_break(page);
 	put_waits(report, outline_find(outline, SCREEN_WAITS), page);
-	put_lines(outline_find(outline, SCREEN_SURE), page, fit->steps == FIT_STEPS);
+	if (fit->steps == FIT_STEPS)
+		put_items(outline, SCREEN_SURE, page);
+	else
+		put_lines(outline_find(outline, SCREEN_SURE), page);
 	if (fit->load_rows)
-		put_lines(outline_find(outline, SCREEN_OTHERS), page, false);
+		put_lines(outline_find(outline, SCREEN_OTHERS), page);
 	if (fit->blanks >= 4)
 		page_break(page);
 	put_joined(outline_find(outline, OUTLINE_MORE), page, "    ");
