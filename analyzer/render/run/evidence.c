@@ -351,12 +351,118 @@ void evidence_add_growth(const struct growth *growth, char *text, size_t size)
 		    UNITS_TIME(growth->last_ns));
 }
 
-static void add_by_fact(const struct report *report, char *text, size_t size)
+static void add_rhythm(const struct report *report, char *text, size_t size)
+{
+	const struct period *period = &report->diagnosis.compute;
+	const struct batch_series *s = &report->series;
+	struct series_place at = SERIES_BEGIN;
+	const struct finding *f = &report->finding;
+	double ns[2] = {0}, count[2] = {0};
+	char buffer[32], which[64];
+
+	if (!period->regular || period->batches < 2 || period->drifting)
+		return;
+	while (series_next(s, &at)) {
+		const bool is_long = at.batch % period->batches == period->phase;
+
+		if (!series_has(s->compute_ns, at.i))
+			continue;
+		ns[is_long] += (double)s->compute_ns[at.i];
+		count[is_long]++;
+	}
+	if (!(ns[1] / count[1] >= LONG_STEPS * ns[0] / count[0]))
+		return;
+	/* What follows an epoch's last step, up to the next epoch, counts as part of that step. */
+	if (f->epoch_count > 1 && period->phase + 1 == period->batches &&
+	    f->batch_count == f->epoch_count * (size_t)period->batches)
+		snprintf(which, sizeof(which), "The last step of each epoch");
+	else
+		snprintf(which, sizeof(which), "Every %s step", ordinal(period->batches, buffer));
+	page_append(text, size, " %s takes %s, the others %s.", which,
+		    UNITS_TIME(ns[1] / count[1]), UNITS_TIME(ns[0] / count[0]));
+}
+
+static void add_inner(const struct loader_info *inner, char *text, size_t size)
+{
+	if (inner)
+		page_append(text, size,
+			    " Loader %" PRId64 "%s%s%s loads for it: --loader %" PRId64
+			    " says why that is slow.",
+			    inner->loader_id, *inner->place ? " (" : "", inner->place,
+			    *inner->place ? ")" : "", inner->loader_id);
+}
+
+/* Appends what the run shows of its first cause. */
+static void add_first(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
 	const struct grounds *r = &d->grounds;
 
 	switch (d->cause) {
+	case CAUSE_LOADER_CAPACITY:
+	case CAUSE_CPU_CONTENTION:
+		add_capacity(report, text, size);
+		add_outside(report, text, size);
+		break;
+	case CAUSE_INTERMITTENT_LOADER:
+		if (!isnan(d->wait_timer.period_ns))
+			page_append(text, size, " It happens every %s, by the clock.",
+				    UNITS_TIME(d->wait_timer.period_ns));
+		add_outside(report, text, size);
+		break;
+	case CAUSE_SINGLE_PROCESS:
+		add_outside(report, text, size);
+		break;
+	case CAUSE_SLOW_WORKER:
+		add_slow_workers(report, text, size);
+		page_append(text, size,
+			    " %.2g times as long as the others; %s of the waiting is for %s "
+			    "batches.",
+			    d->slow.factor, UNITS_SHARE(d->slow.share),
+			    d->slow.count > 1 ? "their" : "its");
+		break;
+	case CAUSE_HEAD_OF_LINE:
+		page_append(text, size,
+			    " For %s of the waiting a later batch was already finished.",
+			    UNITS_SHARE(d->queued_share));
+		break;
+	case CAUSE_COLD_CACHE:
+		add_cold(&d->cold, text, size);
+		break;
+	case CAUSE_PERIODIC_SLOW_LOAD:
+		if (d->slow.every > 0)
+			page_append(text, size,
+				    " In every group of %" PRId32
+				    " batches the same ones take %.2g times as long as the others.",
+				    d->slow.every, d->slow.factor);
+		break;
+	case CAUSE_EPOCH_START:
+		add_cost(report, text, size);
+		add_start(report, text, size);
+		break;
+	case CAUSE_DELIVERY:
+		add_cost(report, text, size);
+		add_gathered(report, text, size);
+		break;
+	case CAUSE_SAMPLER:
+	case CAUSE_UNEXPLAINED:
+	case CAUSE_ISOLATED_STALL:
+		add_cost(report, text, size);
+		break;
+	case CAUSE_INNER_LOADER:
+	case CAUSE_UNSEEN_LOADER:
+		add_inner(report->inner, text, size);
+		break;
+	case CAUSE_STEP_LINE:
+		page_append(text, size, " At least %s of the time is spent there.",
+			    UNITS_SHARE(d->causes[0].share));
+		break;
+	case CAUSE_SAVING:
+	case CAUSE_LOGGING:
+	case CAUSE_MAIN_THREAD_PERIODIC:
+		add_cost(report, text, size);
+		add_rhythm(report, text, size);
+		break;
 	case CAUSE_IDLE_WORKERS:
 		page_append(text, size, " %" PRId32 " of %" PRId32 " workers make all batches.",
 			    r->loading, report->series.workers);
@@ -461,122 +567,6 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 		page_append(text, size, ".");
 		break;
 	default:
-		break;
-	}
-}
-
-static void add_rhythm(const struct report *report, char *text, size_t size)
-{
-	const struct period *period = &report->diagnosis.compute;
-	const struct batch_series *s = &report->series;
-	struct series_place at = SERIES_BEGIN;
-	const struct finding *f = &report->finding;
-	double ns[2] = {0}, count[2] = {0};
-	char buffer[32], which[64];
-
-	if (!period->regular || period->batches < 2 || period->drifting)
-		return;
-	while (series_next(s, &at)) {
-		const bool is_long = at.batch % period->batches == period->phase;
-
-		if (!series_has(s->compute_ns, at.i))
-			continue;
-		ns[is_long] += (double)s->compute_ns[at.i];
-		count[is_long]++;
-	}
-	if (!(ns[1] / count[1] >= LONG_STEPS * ns[0] / count[0]))
-		return;
-	/* What follows an epoch's last step, up to the next epoch, counts as part of that step. */
-	if (f->epoch_count > 1 && period->phase + 1 == period->batches &&
-	    f->batch_count == f->epoch_count * (size_t)period->batches)
-		snprintf(which, sizeof(which), "The last step of each epoch");
-	else
-		snprintf(which, sizeof(which), "Every %s step", ordinal(period->batches, buffer));
-	page_append(text, size, " %s takes %s, the others %s.", which,
-		    UNITS_TIME(ns[1] / count[1]), UNITS_TIME(ns[0] / count[0]));
-}
-
-static void add_inner(const struct loader_info *inner, char *text, size_t size)
-{
-	if (inner)
-		page_append(text, size,
-			    " Loader %" PRId64 "%s%s%s loads for it: --loader %" PRId64
-			    " says why that is slow.",
-			    inner->loader_id, *inner->place ? " (" : "", inner->place,
-			    *inner->place ? ")" : "", inner->loader_id);
-}
-
-static void add_first(const struct report *report, char *text, size_t size)
-{
-	const struct diagnosis *d = &report->diagnosis;
-
-	switch (d->cause) {
-	case CAUSE_LOADER_CAPACITY:
-	case CAUSE_CPU_CONTENTION:
-		add_capacity(report, text, size);
-		add_outside(report, text, size);
-		break;
-	case CAUSE_INTERMITTENT_LOADER:
-		if (!isnan(d->wait_timer.period_ns))
-			page_append(text, size, " It happens every %s, by the clock.",
-				    UNITS_TIME(d->wait_timer.period_ns));
-		add_outside(report, text, size);
-		break;
-	case CAUSE_SINGLE_PROCESS:
-		add_outside(report, text, size);
-		break;
-	case CAUSE_SLOW_WORKER:
-		add_slow_workers(report, text, size);
-		page_append(text, size,
-			    " %.2g times as long as the others; %s of the waiting is for %s "
-			    "batches.",
-			    d->slow.factor, UNITS_SHARE(d->slow.share),
-			    d->slow.count > 1 ? "their" : "its");
-		break;
-	case CAUSE_HEAD_OF_LINE:
-		page_append(text, size,
-			    " For %s of the waiting a later batch was already finished.",
-			    UNITS_SHARE(d->queued_share));
-		break;
-	case CAUSE_COLD_CACHE:
-		add_cold(&d->cold, text, size);
-		break;
-	case CAUSE_PERIODIC_SLOW_LOAD:
-		if (d->slow.every > 0)
-			page_append(text, size,
-				    " In every group of %" PRId32
-				    " batches the same ones take %.2g times as long as the others.",
-				    d->slow.every, d->slow.factor);
-		break;
-	case CAUSE_EPOCH_START:
-		add_cost(report, text, size);
-		add_start(report, text, size);
-		break;
-	case CAUSE_DELIVERY:
-		add_cost(report, text, size);
-		add_gathered(report, text, size);
-		break;
-	case CAUSE_SAMPLER:
-	case CAUSE_UNEXPLAINED:
-	case CAUSE_ISOLATED_STALL:
-		add_cost(report, text, size);
-		break;
-	case CAUSE_INNER_LOADER:
-	case CAUSE_UNSEEN_LOADER:
-		add_inner(report->inner, text, size);
-		break;
-	case CAUSE_STEP_LINE:
-		page_append(text, size, " At least %s of the time is spent there.",
-			    UNITS_SHARE(d->causes[0].share));
-		break;
-	case CAUSE_SAVING:
-	case CAUSE_LOGGING:
-	case CAUSE_MAIN_THREAD_PERIODIC:
-		add_cost(report, text, size);
-		add_rhythm(report, text, size);
-		break;
-	default:
-		add_by_fact(report, text, size);
 		break;
 	}
 }
