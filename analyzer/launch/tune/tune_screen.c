@@ -171,10 +171,8 @@ static void add_tried(const struct tune *tune, struct outline *o)
 		outline_row(o, trial->verdict == TUNE_PROVEN ? PAGE_GREEN
 			       : trial->verdict == TUNE_DIED ? PAGE_RED
 							     : PAGE_PLAIN);
-		outline_cell(o, "%s", SETTING(trial->candidate));
-		outline_cell(o, "%s", verdict_words(trial));
-		outline_cell(o, "%s", REAL(tune, trial));
-		outline_cell(o, "%s", PREDICTED(trial->candidate));
+		outline_more(o, SETTING(trial->candidate), verdict_words(trial), REAL(tune, trial),
+			     PREDICTED(trial->candidate), NULL);
 	}
 }
 

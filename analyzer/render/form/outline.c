@@ -134,12 +134,11 @@ void outline_cell(struct outline *outline, const char *format, ...)
 	va_end(args);
 }
 
-void outline_cells(struct outline *outline, ...)
+void outline_more(struct outline *outline, ...)
 {
 	const char *text;
 	va_list args;
 
-	outline_row(outline, PAGE_PLAIN);
 	va_start(args, outline);
 	while ((text = va_arg(args, const char *)))
 		outline_cell(outline, "%s", text);

@@ -65,8 +65,12 @@ void outline_share(struct outline *outline, double share, int part);
 __attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline, const char *format,
 							...);
 
+/* Adds these cells to the row; NULL ends the list. */
+__attribute__((sentinel)) void outline_more(struct outline *outline, ...);
+
 /* Adds a row with these cells; NULL ends the list. */
-__attribute__((sentinel)) void outline_cells(struct outline *outline, ...);
+#define outline_cells(outline, ...)                                                                \
+	(outline_row(outline, PAGE_PLAIN), outline_more(outline, __VA_ARGS__))
 
 #define outline_item(outline, label, ...)                                                          \
 	(outline_cells(outline, label, NULL), outline_cell(outline, __VA_ARGS__))

@@ -51,9 +51,8 @@ static void add_items(const struct gate_report *report, struct outline *o)
 		gate_found_words(item, found);
 		gate_reason_words(report, item, reason);
 		outline_row(o, COLORS[item->result.outcome]);
-		outline_cell(o, item->is_error ? "error" : "warn");
-		outline_cell(o, "%s", item->text);
-		outline_cell(o, "%s", item_words(item));
+		outline_more(o, item->is_error ? "error" : "warn", item->text, item_words(item),
+			     NULL);
 		outline_cell(o, "%s%s%s", found, *reason ? "; " : "", reason);
 	}
 }

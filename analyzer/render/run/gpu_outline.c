@@ -205,12 +205,11 @@ static void add_devices(const struct report *report, struct outline *o)
 
 		outline_row(o, PAGE_PLAIN);
 		outline_cell(o, "%2" PRId64 "%s", device->number, gpu_is_fed(device) ? " *" : "");
-		outline_cell(o, "%s", UNITS_SHARE(device->busy_ns / device->step_ns));
-		outline_cell(o, "%s", UNITS_SHARE(device->idle_wait_ns / device->step_ns));
-		outline_cell(o, "%s", device->h2d_bytes > 0 ? UNITS_BYTES(device->h2d_bytes) : "-");
-		outline_cell(o, "%s",
-			     device->peer_bytes > 0 ? UNITS_BYTES(device->peer_bytes) : "-");
-		outline_cell(o, "%s", device->name);
+		outline_more(o, UNITS_SHARE(device->busy_ns / device->step_ns),
+			     UNITS_SHARE(device->idle_wait_ns / device->step_ns),
+			     device->h2d_bytes > 0 ? UNITS_BYTES(device->h2d_bytes) : "-",
+			     device->peer_bytes > 0 ? UNITS_BYTES(device->peer_bytes) : "-",
+			     device->name, NULL);
 	}
 }
 

@@ -236,8 +236,7 @@ static void add_samples(const struct inside *inside, struct outline *o)
 
 		outline_row(o, PAGE_PLAIN);
 		outline_cell(o, "%s[%" PRId64 "]", sample->detail, sample->class);
-		outline_cell(o, "%s", UNITS_TIME((double)sample->ns));
-		outline_cell(o, "%s", sample->name);
+		outline_more(o, UNITS_TIME((double)sample->ns), sample->name, NULL);
 	}
 }
 
@@ -265,9 +264,8 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 			break;
 		outline_row(o, PAGE_PLAIN);
 		outline_cell(o, "%s%s%s", is_known ? "" : least, is_known ? "" : " to ", most);
-		outline_cell(o, "%s", UNITS_TIME((double)path->slowest_ns));
-		outline_cell(o, "%s", UNITS_COUNT(path->count));
-		outline_cell(o, "%s", UNITS_BYTES((double)path->bytes));
+		outline_more(o, UNITS_TIME((double)path->slowest_ns), UNITS_COUNT(path->count),
+			     UNITS_BYTES((double)path->bytes), NULL);
 		outline_cell(o, "%s%s", path->name, suffix);
 	}
 }

@@ -149,7 +149,6 @@ static void add_account(const struct report *report, struct outline *o)
 	static const char *const headings[] = {"part", "#share", "#time", NULL};
 	const struct account *a = &report->finding.account;
 	struct share_part parts[SHARES_MOST];
-	char words[UNITS_MAX];
 	size_t count, i;
 	int64_t whole;
 
@@ -162,9 +161,8 @@ static void add_account(const struct report *report, struct outline *o)
 			continue;
 		outline_row(o, share_looks[parts[i].part].tone);
 		outline_share(o, parts[i].ns / a->time_ns, parts[i].part);
-		outline_cell(o, "%s", parts[i].label);
-		outline_cell(o, "%s", shares_words(parts[i].units, whole, words));
-		outline_cell(o, "%s", UNITS_TIME(parts[i].ns));
+		outline_more(o, parts[i].label, shares_words(parts[i].units, whole, UNITS_BUFFER),
+			     UNITS_TIME(parts[i].ns), NULL);
 	}
 }
 
