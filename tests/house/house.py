@@ -248,9 +248,9 @@ BUDGETS = {
     "include": 1460, "shim": 27957, "shim/python": 7460, "shim/cuda": 3761, "shim/record": 4356,
     "analyzer/drain": 12749, "analyzer/store": 8204, "analyzer/analysis": 18238,
     "analyzer/analysis/predict": 3432, "analyzer/analysis/gate": 1153, "analyzer/analysis/ranks": 1652,
-    "analyzer/analysis/gpu": 1127, "analyzer/render": 14852, "analyzer/render/html": 3182,
+    "analyzer/analysis/gpu": 1127, "analyzer/render": 14582, "analyzer/render/html": 3132,
     "analyzer/render/jobs": 1078, "analyzer/render/gate": 880, "analyzer/report": 7202,
-    "analyzer/launch": 4591, "analyzer/launch/doctor": 1070,
+    "analyzer/launch": 4588, "analyzer/launch/doctor": 1070,
 }
 
 
