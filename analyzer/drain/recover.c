@@ -116,8 +116,7 @@ static bool try(const char *path, const char *database, int waited_ms, int *ret_
 	return ret->live || *ret_r;
 }
 
-static int ignore(void *context, struct segment *segment, struct ring *ring, uint64_t position,
-		  struct dlprof_event *event)
+static int ignore(void *context, const struct record *record)
 {
 	return 0;
 }

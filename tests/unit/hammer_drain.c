@@ -18,12 +18,12 @@
 
 #include "hammer.h"
 
-static int take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
-		struct dlprof_event *event)
+static int take(void *context, const struct record *record)
 {
 	uint32_t *next = context;
 
-	hammer_check(event, ring->tid, &next[ring - segment->rings]);
+	hammer_check(record->event, record->ring->tid,
+		     &next[record->ring - record->segment->rings]);
 	return 0;
 }
 

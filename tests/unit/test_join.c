@@ -41,8 +41,10 @@ TestSuite(join, .init = set_up, .fini = tear_down, .timeout = 120);
 
 static void take_of(int thread, struct dlprof_event event)
 {
-	segment.rings[thread].tid = 4711 + (uint32_t)thread;
-	cr_assert_eq(join_take(join, &segment, &segment.rings[thread], 0, &event), 0);
+	struct record record = {&segment, &segment.rings[thread], 0, &event};
+
+	record.ring->tid = 4711 + (uint32_t)thread;
+	cr_assert_eq(join_take(join, &record), 0);
 }
 
 static void take(struct dlprof_event event)
@@ -166,7 +168,8 @@ Test(join, keeps_the_records_of_all_loads_that_are_not_written)
 	for (uint32_t task = 0; task < 3; task++) {
 		struct dlprof_event load = fake_load(0, 0, task, task, 1);
 
-		cr_assert_eq(join_take(join, &segment, ring, 10 + task, &load), 0);
+		cr_assert_eq(join_take(join, &(struct record){&segment, ring, 10 + task, &load}),
+			     0);
 	}
 	ring->read = ring->head = 13;
 	cr_assert_eq(join_round(join, &rows), 0);

@@ -122,9 +122,11 @@ static void push(void)
 	cr_assert_eq(slot_of_thread()->lost_count, model.lost);
 }
 
-static int take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
-		struct dlprof_event *event)
+static int take(void *context, const struct record *record)
 {
+	const uint64_t position = record->position;
+	const struct dlprof_event *event = record->event;
+
 	if (!model.pushed)	/* nothing was written, whatever the slot says */
 		return 0;
 	cr_assert_lt(position, model.head);

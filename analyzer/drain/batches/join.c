@@ -158,13 +158,6 @@ static int note_process(struct join *join, const struct stream *stream, struct s
 	return writer_process(join->writer, &row);
 }
 
-static int note_consumer(struct join *join, const struct stream *stream, struct segment *segment)
-{
-	return segment->joined.role
-		       ? 0
-		       : note_process(join, stream, segment, "main", UNKNOWN);
-}
-
 /* Notes the time: a new iterator ends older ones' last steps, unless they are used again. */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
@@ -218,16 +211,10 @@ static int64_t epoch_sample_ns(const struct dlprof_event *event)
 	return (int64_t)(sample_ns < event->duration_ns ? sample_ns : event->duration_ns);
 }
 
-/* Returns the thread that trains: the main thread, if a pool's thread asks for the batches. */
-static int64_t thread_of(const struct segment *segment, const struct ring *ring,
-			 const struct dlprof_event *event)
+static int take_epoch(struct join *join, struct stream *stream, const struct record *record)
 {
-	return event->flags & DLPROF_FLAG_POOL ? (int64_t)segment->header->pid : ring->tid;
-}
-
-static int take_epoch(struct join *join, struct stream *stream, struct segment *segment,
-		      const struct ring *ring, struct dlprof_event *event)
-{
+	struct segment *segment = record->segment;
+	struct dlprof_event *event = record->event;
 	struct dlprof_epoch *epoch = &event->epoch;
 	bool opaque = epoch->flags & DLPROF_EPOCH_OPAQUE;
 	struct loader_row loader = {
@@ -249,13 +236,13 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 							  : (int64_t)event->duration_ns,
 		.stream = (int64_t)event->stream,
 		.generation = event->generation,
-		.tid = thread_of(segment, ring, event),
+		.tid = record_trainer(record),
 		.nested = flag(event->flags, DLPROF_FLAG_NESTED),
 		.sample_ns = opaque ? UNKNOWN : epoch_sample_ns(event),
 	};
 	int r;
 
-	take_free(join, ring, epoch->free_ns);
+	take_free(join, record->ring, epoch->free_ns);
 	epoch->kind[sizeof(epoch->kind) - 1] = '\0';
 	r = writer_loader(join->writer, &loader, &row.loader_id);
 	if (r == 0)
@@ -274,9 +261,9 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	r = claim(join, stream, event->task, UINT32_MAX);
 	if (r < 0)
 		return r;
-	supersede(join, stream, ring, event);
-	sampler_epoch(join->sampler, segment, ring, event, stream->loader_id);
-	return note_consumer(join, stream, segment);
+	supersede(join, stream, record->ring, event);
+	sampler_epoch(join->sampler, record, stream->loader_id);
+	return segment->joined.role ? 0 : note_process(join, stream, segment, "main", UNKNOWN);
 }
 
 static void end_step(struct stream *stream, const struct dlprof_event *event,
@@ -294,9 +281,11 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 				: last->batch.batch.waited_ns + last->batch.duration_ns);
 }
 
-static int take_batch(struct join *join, struct stream *stream, struct segment *segment,
-		      struct ring *ring, uint64_t position, const struct dlprof_event *event)
+static int take_batch(struct join *join, struct stream *stream, const struct record *record)
 {
+	const struct dlprof_event *event = record->event;
+	struct segment *segment = record->segment;
+	struct ring *ring = record->ring;
 	struct entry *entry;
 
 	stream->consumer = segment_life(segment);
@@ -307,7 +296,7 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	 * second thread takes a batch, these threads are a pool, and the main thread trains. */
 	if (stream->seen.tid == UNKNOWN ||
 	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
-		stream->seen.tid = thread_of(segment, ring, event);
+		stream->seen.tid = record_trainer(record);
 		stream->seen.nested = flag(event->flags, DLPROF_FLAG_NESTED);
 		stream->seen_more = true;
 	}
@@ -318,7 +307,7 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 		return -ENOMEM;
 	entry->delivered = true;
 	entry->batch = *event;
-	entry->batch_held = (struct held){ring, position};
+	entry->batch_held = (struct held){ring, record->position};
 	came_now(join, entry);
 	segment->joined.batch_ns = event->begin_ns + event->duration_ns;
 	if (event->flags & DLPROF_FLAG_STEP) {
@@ -332,18 +321,18 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	return 0;
 }
 
-static int take_load(const struct join *join, struct stream *stream, struct segment *segment,
-		     struct ring *ring, uint64_t position, const struct dlprof_event *event)
+static int take_load(const struct join *join, struct stream *stream, const struct record *record)
 {
+	const struct dlprof_event *event = record->event;
 	struct entry *entry = entry_make(stream, event->task);
 
 	if (!entry)
 		return -ENOMEM;
 	entry->loaded = true;
 	entry->load = *event;
-	segment->joined.loaded_ns += (double)event->duration_ns;
-	entry->loader = segment_life(segment);
-	entry->load_held = (struct held){ring, position};
+	record->segment->joined.loaded_ns += (double)event->duration_ns;
+	entry->loader = segment_life(record->segment);
+	entry->load_held = (struct held){record->ring, record->position};
 	came_now(join, entry);
 	return 0;
 }
@@ -369,14 +358,13 @@ static void add_parts(struct dlprof_parts *parts, const struct dlprof_parts *mor
 		parts->last_ns = more->last_ns;
 }
 
-static void take_parts(const struct join *join, struct stream *stream,
-		       const struct segment *segment, const struct ring *ring,
-		       const struct dlprof_event *event)
+static void take_parts(const struct join *join, struct stream *stream, const struct record *record)
 {
+	const struct dlprof_event *event = record->event;
 	const uint64_t save_ns = event->parts.ns[DLPROF_PART_SAVE];
 	struct entry *entry;
 
-	sampler_save(join->sampler, segment, ring, event, stream->known ? stream->loader_id : 0);
+	sampler_save(join->sampler, record, stream->known ? stream->loader_id : 0);
 	if (event->flags & DLPROF_FLAG_OUTSIDE) {
 		if (stream->seen.save_ns == UNKNOWN)
 			stream->seen.save_ns = 0;
@@ -386,27 +374,26 @@ static void take_parts(const struct join *join, struct stream *stream,
 		return;
 	}
 	entry = entry_find(stream, event->task);
-	if (!entry || !entry->delivered || stream->last_ring != ring)
+	if (!entry || !entry->delivered || stream->last_ring != record->ring)
 		return;
 	add_parts(&entry->parts, &event->parts);
 	entry->parts_seen = true;
 }
 
-static int take_operation(struct join *join, const struct segment *segment, const struct ring *ring,
-			  struct dlprof_event *event)
+static int take_operation(struct join *join, const struct record *record)
 {
 	static const char *const classes[DLPROF_CLASS_MAX] = {
 		[DLPROF_CLASS_OPEN] = "open",     [DLPROF_CLASS_READ] = "read",
 		[DLPROF_CLASS_DECODE] = "decode", [DLPROF_CLASS_COLLATE] = "collate",
 		[DLPROF_CLASS_STEP] = "step",     [DLPROF_CLASS_WAIT] = "wait",
 	};
-	struct dlprof_op *op = &event->op;
+	struct dlprof_op *op = &record->event->op;
 	char what[80];
 	struct slow_row row = {
-		.ts_ns = (int64_t)event->begin_ns,
-		.pid = segment->header->pid,
-		.tid = ring->tid,
-		.ns = (int64_t)event->duration_ns,
+		.ts_ns = (int64_t)record->event->begin_ns,
+		.pid = record->segment->header->pid,
+		.tid = record->ring->tid,
+		.ns = (int64_t)record->event->duration_ns,
 		.class = op->class < DLPROF_CLASS_MAX ? classes[op->class] : NULL,
 		.what = what,
 	};
@@ -417,15 +404,15 @@ static int take_operation(struct join *join, const struct segment *segment, cons
 	return writer_slow(join->writer, &row);
 }
 
-static int take_stop(struct join *join, struct stream *stream, const struct segment *segment,
-		     const struct ring *ring, const struct dlprof_event *event)
+static int take_stop(struct join *join, struct stream *stream, const struct record *record)
 {
+	const struct dlprof_event *event = record->event;
 	const bool is_dropped = event->flags & DLPROF_FLAG_DROPPED;
 
-	take_free(join, ring, event->batch.free_ns);
+	take_free(join, record->ring, event->batch.free_ns);
 	if (!is_dropped)
-		end_step(stream, event, ring);
-	sampler_epoch(join->sampler, segment, ring, event, stream->known ? stream->loader_id : 0);
+		end_step(stream, event, record->ring);
+	sampler_epoch(join->sampler, record, stream->known ? stream->loader_id : 0);
 	/* After next() raised an exception, the epoch goes on: next() may be called again. */
 	if (event->flags & DLPROF_FLAG_FAILED)
 		return 0;
@@ -433,7 +420,7 @@ static int take_stop(struct join *join, struct stream *stream, const struct segm
 	stream->seen.stop_ns = (int64_t)event->duration_ns;
 	stream->seen_more = true;
 	/* If another iterator follows, the last step ended with this drop: see supersede(). */
-	if (is_dropped && stream->has_last && stream->last_ring == ring) {
+	if (is_dropped && stream->has_last && stream->last_ring == record->ring) {
 		stream->dropped_ns = event->begin_ns;
 		stream->dropped_waited_ns = event->batch.waited_ns;
 		return 0;
@@ -442,30 +429,60 @@ static int take_stop(struct join *join, struct stream *stream, const struct segm
 	return 0;
 }
 
-static int take_mark(struct join *join, const struct segment *segment, const struct ring *ring,
-		     struct dlprof_event *event)
+static int take_mark(struct join *join, const struct record *record)
 {
+	struct dlprof_event *event = record->event;
+
 	event->mark[sizeof(event->mark) - 1] = '\0';
-	return writer_mark(join->writer, (int64_t)event->begin_ns, segment->header->pid, ring->tid,
+	return writer_mark(join->writer, (int64_t)event->begin_ns, record->segment->header->pid,
+			   record->ring->tid,
 			   event->flags & DLPROF_FLAG_RANGE
 				   ? (int64_t)(event->duration_ns & INT64_MAX)
 				   : UNKNOWN,
 			   event->mark);
 }
 
-int join_take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
-	      struct dlprof_event *event)
+/* Takes a record of a stream. */
+static int take_of_stream(struct join *join, const struct record *record)
+{
+	struct stream *stream;
+	int r = find_stream(join, record->event, &stream);
+
+	if (r < 0)
+		return r;
+	switch ((enum dlprof_event_kind)record->event->kind) {
+	case DLPROF_EVENT_EPOCH:
+		return take_epoch(join, stream, record);
+	case DLPROF_EVENT_BATCH:
+		return take_batch(join, stream, record);
+	case DLPROF_EVENT_STOP:
+		return take_stop(join, stream, record);
+	case DLPROF_EVENT_WORKER:
+		return note_process(join, stream, record->segment, "worker",
+				    record->event->worker);
+	case DLPROF_EVENT_MADE:
+		take_made(stream, record->event);
+		return 0;
+	case DLPROF_EVENT_PARTS:
+		take_parts(join, stream, record);
+		return 0;
+	default:
+		return take_load(join, stream, record);
+	}
+}
+
+int join_take(void *context, const struct record *record)
 {
 	struct join *join = context;
-	struct stream *stream = NULL;
-	int r;
+	struct segment *segment = record->segment;
+	struct dlprof_event *event = record->event;
 
-	sampler_take(join->sampler, segment, ring, event);
+	sampler_take(join->sampler, record);
 	switch ((enum dlprof_event_kind)event->kind) {
 	case DLPROF_EVENT_OP:
-		return take_operation(join, segment, ring, event);
+		return take_operation(join, record);
 	case DLPROF_EVENT_MARK:
-		return take_mark(join, segment, ring, event);
+		return take_mark(join, record);
 	case DLPROF_EVENT_PLACE:
 		event->mark[sizeof(event->mark) - 1] = '\0';
 		return writer_place(join->writer, segment->header->pid,
@@ -479,37 +496,10 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_STAGE:
 	case DLPROF_EVENT_STAGE_SUM:
 		return stages_take(join->writer, segment, event);
-	case DLPROF_EVENT_EPOCH:
-	case DLPROF_EVENT_BATCH:
-	case DLPROF_EVENT_STOP:
-	case DLPROF_EVENT_WORKER:
-	case DLPROF_EVENT_LOAD:
-	case DLPROF_EVENT_MADE:
-	case DLPROF_EVENT_PARTS:
-		break;
-	default: /* only a damaged ring has other kinds */
-		return 0;
-	}
-	r = find_stream(join, event, &stream);
-	if (r < 0)
-		return r;
-	switch ((enum dlprof_event_kind)event->kind) {
-	case DLPROF_EVENT_EPOCH:
-		return take_epoch(join, stream, segment, ring, event);
-	case DLPROF_EVENT_BATCH:
-		return take_batch(join, stream, segment, ring, position, event);
-	case DLPROF_EVENT_STOP:
-		return take_stop(join, stream, segment, ring, event);
-	case DLPROF_EVENT_WORKER:
-		return note_process(join, stream, segment, "worker", event->worker);
-	case DLPROF_EVENT_MADE:
-		take_made(stream, event);
-		return 0;
-	case DLPROF_EVENT_PARTS:
-		take_parts(join, stream, segment, ring, event);
-		return 0;
-	default:
-		return take_load(join, stream, segment, ring, position, event);
+	default: /* only a damaged ring has a kind that is not in the enum */
+		return event->kind > DLPROF_EVENT_NONE && event->kind < DLPROF_EVENT_KIND_MAX
+			       ? take_of_stream(join, record)
+			       : 0;
 	}
 }
 

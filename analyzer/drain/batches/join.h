@@ -24,8 +24,7 @@ int join_open(struct writer *writer, struct live *live, struct sampler *sampler,
 void join_close(struct join *join);
 
 /* Takes a record. segment_read() calls this, with the join as `context`. */
-int join_take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
-	      struct dlprof_event *event);
+int join_take(void *context, const struct record *record);
 
 /* Writes the complete batches. Call this after all rings were read. */
 int join_round(struct join *join, size_t *ret_rows);

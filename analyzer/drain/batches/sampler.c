@@ -261,12 +261,6 @@ void sampler_look(struct sampler *sampler)
 	sampler->cost_ns += cpu_ns() - begin;
 }
 
-static uint32_t asker_of(const struct segment *segment, const struct ring *ring,
-			 const struct dlprof_event *event)
-{
-	return event->flags & DLPROF_FLAG_POOL ? (uint32_t)segment->header->pid : ring->tid;
-}
-
 static void claim(struct sampler *sampler, int32_t pid, uint32_t tid, uint64_t begin_ns,
 		  uint64_t end_ns, enum booking_from from, enum line_phase phase, int64_t loader_id)
 {
@@ -276,27 +270,27 @@ static void claim(struct sampler *sampler, int32_t pid, uint32_t tid, uint64_t b
 		booking_claim(sampler->booking, &span);
 }
 
-void sampler_take(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
-		  const struct dlprof_event *event)
+void sampler_take(struct sampler *sampler, const struct record *record)
 {
+	const struct dlprof_event *event = record->event;
 	const uint64_t begin_ns = event->begin_ns, end_ns = begin_ns + event->duration_ns;
 	struct target *target;
 
 	if (!sampler || (event->kind != DLPROF_EVENT_LOAD && event->kind != DLPROF_EVENT_BATCH))
 		return;
-	target = targets_find(&sampler->targets, segment->header->pid);
+	target = targets_find(&sampler->targets, record->segment->header->pid);
 	if (!target)
 		return;
 	target->moved_ns = end_ns;
 	if (event->kind == DLPROF_EVENT_LOAD) {
 		if (target_loads(target))
-			booking_drop(sampler->booking, target->pid, ring->tid, target->loaded_ns,
-				     begin_ns);
+			booking_drop(sampler->booking, target->pid, record->ring->tid,
+				     target->loaded_ns, begin_ns);
 		target->loaded_ns = end_ns;
-		claim(sampler, target->pid, ring->tid, begin_ns, end_ns, BOOKING_FREE, LINE_LOAD,
-		      0);
+		claim(sampler, target->pid, record->ring->tid, begin_ns, end_ns, BOOKING_FREE,
+		      LINE_LOAD, 0);
 	} else if (!(event->flags & (DLPROF_FLAG_NESTED | DLPROF_FLAG_STEP))) {
-		const uint32_t tid = asker_of(segment, ring, event);
+		const uint32_t tid = record_trainer(record);
 
 		target_note_asker(target, tid);
 		if (target->ended_tid == tid)
@@ -305,13 +299,13 @@ void sampler_take(struct sampler *sampler, const struct segment *segment, const 
 	}
 }
 
-void sampler_epoch(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
-		   const struct dlprof_event *event, int64_t loader_id)
+void sampler_epoch(struct sampler *sampler, const struct record *record, int64_t loader_id)
 {
+	const struct dlprof_event *event = record->event;
 	const bool is_end = event->kind == DLPROF_EVENT_STOP;
-	const uint32_t tid = asker_of(segment, ring, event);
+	const uint32_t tid = record_trainer(record);
 	struct target *target =
-		sampler ? targets_find(&sampler->targets, segment->header->pid) : NULL;
+		sampler ? targets_find(&sampler->targets, record->segment->header->pid) : NULL;
 
 	if (!target || event->flags & DLPROF_FLAG_NESTED || target_loads(target))
 		return;
@@ -326,13 +320,14 @@ void sampler_epoch(struct sampler *sampler, const struct segment *segment, const
 	      is_end ? LINE_EPOCH_END : LINE_EPOCH_START, loader_id);
 }
 
-void sampler_save(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
-		  const struct dlprof_event *event, int64_t loader_id)
+void sampler_save(struct sampler *sampler, const struct record *record, int64_t loader_id)
 {
-	if (!sampler || !targets_find(&sampler->targets, segment->header->pid))
-		return;
-	claim(sampler, segment->header->pid, ring->tid, event->parts.save_begin_ns,
-	      event->parts.save_end_ns, BOOKING_FREE, LINE_SAVE, loader_id);
+	const struct dlprof_parts *parts = &record->event->parts;
+	const int32_t pid = record->segment->header->pid;
+
+	if (sampler && targets_find(&sampler->targets, pid))
+		claim(sampler, pid, record->ring->tid, parts->save_begin_ns, parts->save_end_ns,
+		      BOOKING_FREE, LINE_SAVE, loader_id);
 }
 
 static void settle_step(struct sampler *sampler, const struct stream *stream,

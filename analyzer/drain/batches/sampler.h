@@ -29,15 +29,12 @@ int sampler_wait_ms(const struct sampler *sampler, int most_ms);
 void sampler_look(struct sampler *sampler);
 
 /* Takes a record. Call this for all records, in the order in which they are read. */
-void sampler_take(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
-		  const struct dlprof_event *event);
+void sampler_take(struct sampler *sampler, const struct record *record);
 
 /* Takes the record of a new iterator, once its loader_id is known, or of the end of an epoch. */
-void sampler_epoch(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
-		   const struct dlprof_event *event, int64_t loader_id);
+void sampler_epoch(struct sampler *sampler, const struct record *record, int64_t loader_id);
 
-void sampler_save(struct sampler *sampler, const struct segment *segment, const struct ring *ring,
-		  const struct dlprof_event *event, int64_t loader_id);
+void sampler_save(struct sampler *sampler, const struct record *record, int64_t loader_id);
 
 void sampler_settle(struct sampler *sampler, const struct stream *stream,
 		    const struct entry *entry);

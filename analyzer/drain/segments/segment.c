@@ -269,9 +269,8 @@ static off_t owner_offset(size_t index)
 }
 
 int segment_read(struct segment *segment,
-		 int (*take)(void *context, struct segment *segment, struct ring *ring,
-			     uint64_t position, struct dlprof_event *event),
-		 void *context, size_t *ret_taken)
+		 int (*take)(void *context, const struct record *record), void *context,
+		 size_t *ret_taken)
 {
 	static struct dlprof_event events[DLPROF_RING_CAPACITY];
 	int r = read_owners(segment);
@@ -288,7 +287,8 @@ int segment_read(struct segment *segment,
 		if (r == 0 && count)
 			r = read_events(segment, i, count, events);
 		for (size_t k = 0; r == 0 && k < count; k++, ring->read++)
-			r = take(context, segment, ring, ring->read, &events[k]);
+			r = take(context,
+				 &(struct record){segment, ring, ring->read, &events[k]});
 		if (r < 0)
 			return r;
 		*ret_taken += count;

@@ -93,11 +93,25 @@ bool segment_poll(struct segment *segment, bool is_root_gone);
 
 int segment_refresh(struct segment *segment);
 
+/* A record that was read. Who takes it may change the event, such as end its strings. */
+struct record {
+	struct segment *segment;
+	struct ring *ring;
+	uint64_t position; /* its place in the ring */
+	struct dlprof_event *event;
+};
+
+/* Returns the thread that trains: the main thread, if a pool's thread asks for the batches. */
+static inline uint32_t record_trainer(const struct record *record)
+{
+	return record->event->flags & DLPROF_FLAG_POOL ? (uint32_t)record->segment->header->pid
+						       : record->ring->tid;
+}
+
 /* Reads each ring from its oldest record on. If `take` returns a negative result, ends. */
 int segment_read(struct segment *segment,
-		 int (*take)(void *context, struct segment *segment, struct ring *ring,
-			     uint64_t position, struct dlprof_event *event),
-		 void *context, size_t *ret_taken);
+		 int (*take)(void *context, const struct record *record), void *context,
+		 size_t *ret_taken);
 
 /* Returns true if a ring has many unread records, or a thread that is not known yet. */
 bool segment_is_filling(struct segment *segment);
