@@ -20,15 +20,18 @@ static OFTEN struct wrapper *wrapper_of(PyObject *self)
 
 static OFTEN PyObject *on_call(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	const struct wrapper *wrapper = wrapper_of(self);
-	OWNED PyObject *original = wrapper->original;
+	const PyMethodDef *method = wrapper_of(self)->method;
+	OWNED PyObject *original = wrapper_of(self)->original;
 
-	if (likely(original)) {
-		py.Py_IncRef(original);
-		return wrapper->method->ml_meth(original, args, kwargs);
+	if (unlikely(!original)) {
+		py.PyErr_SetObject(*py.type_error, class);
+		return NULL;
 	}
-	py.PyErr_SetObject(*py.type_error, class);
-	return NULL;
+	py.Py_IncRef(original);
+	if (method->ml_flags == WRAPPER_OF_ROW)
+		return ((wrapper_of_row)(void (*)(void))method->ml_meth)(original, args, kwargs,
+									  method);
+	return method->ml_meth(original, args, kwargs);
 }
 
 static OFTEN PyObject *on_bind(PyObject *self, PyObject *object, PyObject *owner)

@@ -9,6 +9,21 @@
 
 #include "python/interpreter/api.h"
 
+/* A function that also gets its method, the member of a row of a table: see WRAPPER_ROW(). */
+typedef PyObject *(*wrapper_of_row)(PyObject *original, PyObject *args, PyObject *kwargs,
+				    const PyMethodDef *method);
+
+#define WRAPPER_OF_ROW 0 /* ml_flags of a method whose function is a wrapper_of_row */
+
+#define WRAPPER_METHOD(name, function)                                                             \
+	{                                                                                          \
+		name, (py_wrapper)(void (*)(void))(function), WRAPPER_OF_ROW, NULL                 \
+	}
+
+/* Returns the row of type `type` whose `member` is the method. */
+#define WRAPPER_ROW(method, type, member)                                                          \
+	((type *)(void *)((uintptr_t)(method) - offsetof(type, member)))
+
 /* Makes an object that calls method->ml_meth with `original` as self. NULL: no exception is set. */
 PyObject *wrapper_make(PyObject *owner, PyMethodDef *method, PyObject *original);
 

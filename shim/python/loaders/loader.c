@@ -38,14 +38,7 @@ enum {
 	LOADS = 1 << 13,
 };
 
-/* Makes wrappers for each row of loaders.def. next_x() wraps the __next__ that CLASS patches. */
-#define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
-	static PyObject *call_##id(PyObject *original, PyObject *args, PyObject *kwargs);          \
-	static PyObject *next_##id(PyObject *original, PyObject *args, PyObject *kwargs);
-#include "python/loaders/loaders.def"
-#undef LOADER
-
-static struct row {
+struct row {
 	const char *kind;
 	const char *module;
 	const char *class;
@@ -55,20 +48,9 @@ static struct row {
 	const char *known_by;
 	const char *unless;   /* when calls are not recorded (loaders.def); NULL: always record */
 	PyMethodDef method, next;
-} rows[LOADER_MAX] = {
-#define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
-	{kind,                                                                                     \
-	 module,                                                                                   \
-	 class,                                                                                    \
-	 module ":" class,                                                                         \
-	 how,                                                                                      \
-	 known_by,                                                                                 \
-	 unless,                                                                                   \
-	 {name, call_##id, PY_VARARGS_KEYWORDS, NULL},                                             \
-	 {"__next__", next_##id, PY_VARARGS_KEYWORDS, NULL}},
-#include "python/loaders/loaders.def"
-#undef LOADER
 };
+
+static struct row rows[LOADER_MAX];
 
 static const struct follow_crew *const crews[LOADER_MAX] = {
 	[LOADER_gluon_workers] = &gluon_crew,
@@ -247,8 +229,11 @@ static void on_skip(const struct row *row, PyObject *args)
 	py.PyErr_Clear();
 }
 
-static PyObject *call(struct row *row, PyObject *original, PyObject *args, PyObject *kwargs)
+static PyObject *on_call(PyObject *original, PyObject *args, PyObject *kwargs,
+			 const PyMethodDef *method)
 {
+	struct row *row = WRAPPER_ROW(method, struct row, method);
+
 	switch (row->how & CALLS) {
 	case WAIT:
 		return on_wait(row, original, args, kwargs);
@@ -263,17 +248,26 @@ static PyObject *call(struct row *row, PyObject *original, PyObject *args, PyObj
 	}
 }
 
+static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs,
+			 const PyMethodDef *next)
+{
+	return on_wait(WRAPPER_ROW(next, struct row, next), original, args, kwargs);
+}
+
+static struct row rows[LOADER_MAX] = {
 #define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
-	static PyObject *call_##id(PyObject *original, PyObject *args, PyObject *kwargs)           \
-	{                                                                                          \
-		return call(&rows[LOADER_##id], original, args, kwargs);                           \
-	}                                                                                          \
-	static PyObject *next_##id(PyObject *original, PyObject *args, PyObject *kwargs)           \
-	{                                                                                          \
-		return on_wait(&rows[LOADER_##id], original, args, kwargs);                        \
-	}
+	{kind,                                                                                     \
+	 module,                                                                                   \
+	 class,                                                                                    \
+	 module ":" class,                                                                         \
+	 how,                                                                                      \
+	 known_by,                                                                                 \
+	 unless,                                                                                   \
+	 WRAPPER_METHOD(name, on_call),                                                            \
+	 WRAPPER_METHOD("__next__", on_next)},
 #include "python/loaders/loaders.def"
 #undef LOADER
+};
 
 static const struct follow_what of_users = {.kind = "batch_fn", .loader = &of_users};
 static const struct follow_what of_made = {

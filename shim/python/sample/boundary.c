@@ -8,6 +8,7 @@
 #include "decode/image.h"
 #include "dlprof/units.h"
 #include "python/interpreter/patch.h"
+#include "python/interpreter/wrapper.h"
 #include "record/activate.h"
 #include "record/span.h"
 #include "record/tally.h"
@@ -162,14 +163,10 @@ static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct decode
 	return self && api_flag(api_get_again(self, &tile), true);
 }
 
-static const struct boundary {
-	const char *module, *class, *function, *library, *format;
+struct boundary {
+	const char *module, *class, *library, *format;
 	void (*measure)(PyObject *args, PyObject *result, struct decoded *image);
-} boundaries[] = {
-#define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
-	{module, class, function, library, format, measure},
-#include "python/sample/boundary.def"
-#undef BOUNDARY
+	PyMethodDef method;
 };
 
 static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
@@ -184,10 +181,11 @@ static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
 }
 
 /* Times the call. Counts the image, unless a wrapped decoder inside has counted it. */
-static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
-			      PyObject *kwargs)
+static OFTEN PyObject *on_decode(PyObject *original, PyObject *args, PyObject *kwargs,
+				 const PyMethodDef *method)
 {
-	struct span span = {.fd = -1, .name = boundary->function};
+	const struct boundary *boundary = WRAPPER_ROW(method, struct boundary, method);
+	struct span span = {.fd = -1, .name = method->ml_name};
 	struct decoded image = {0};
 	struct thread_decoder *decoded = NULL;
 	const struct dlprof_counter *counter;
@@ -234,30 +232,22 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	return result;
 }
 
+static struct boundary boundaries[] = {
 #define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
-	static OFTEN PyObject *on_##id(PyObject *original, PyObject *args, PyObject *kwargs)       \
-	{                                                                                          \
-		return decode(&boundaries[BOUNDARY_##id], original, args, kwargs);                 \
-	}
-#include "python/sample/boundary.def"
-#undef BOUNDARY
-
-static PyMethodDef methods[] = {
-#define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
-	{function, on_##id, PY_VARARGS_KEYWORDS, NULL},
+	{module, class, library, format, measure, WRAPPER_METHOD(function, on_decode)},
 #include "python/sample/boundary.def"
 #undef BOUNDARY
 };
 
 void boundary_patch(PyObject *module, size_t row)
 {
-	const struct boundary *boundary = &boundaries[row];
+	struct boundary *boundary = &boundaries[row];
 	OWNED PyObject *class = boundary->class ? api_get_named(module, boundary->class) : NULL;
 	PyObject *owner = boundary->class ? class : module;
 
-	if (!owner || !patch_method(owner, &methods[row]))
+	if (!owner || !patch_method(owner, &boundary->method))
 		return;
-	patch_note(boundary->module, boundary->function, true);
+	patch_note(boundary->module, boundary->method.ml_name, true);
 	/* Code that did `from cv2 import imread` may call the original of a patched function. */
 	if (boundary->class)
 		scope_decoders_reached();

@@ -7,6 +7,7 @@
 #include "batch/taker.h"
 #include "dlprof/units.h"
 #include "python/interpreter/patch.h"
+#include "python/interpreter/wrapper.h"
 #include "python/interpreter/stop.h"
 #include "record/activate.h"
 
@@ -83,9 +84,22 @@ static PyObject *put(PyObject *original, PyObject *args, PyObject *kwargs, PyObj
 	return result;
 }
 
-/* Wraps what takes an object out of args[0], which is a queue or a future. */
-static PyObject *take(PyObject *original, PyObject *args, PyObject *kwargs, bool is_queue)
+struct row {
+	bool is_queue; /* the class is that of queues, not of futures */
+	const char *module;
+	struct patch_point point;
+};
+
+static bool is_of_queue(const PyMethodDef *method)
 {
+	return WRAPPER_ROW(method, struct row, point.method)->is_queue;
+}
+
+/* Wraps what takes an object out of args[0], which is a queue or a future. */
+static PyObject *on_take(PyObject *original, PyObject *args, PyObject *kwargs,
+			 const PyMethodDef *method)
+{
+	const bool is_queue = is_of_queue(method);
 	PyObject *key = api_argument(args, NULL, 0, NULL), *result;
 	const uint64_t begin_ns = clock_now_ns();
 	const uint32_t life = thread_life;
@@ -105,17 +119,8 @@ static PyObject *take(PyObject *original, PyObject *args, PyObject *kwargs, bool
 	return result;
 }
 
-static PyObject *on_get(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	return take(original, args, kwargs, true);
-}
-
-static PyObject *on_result(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	return take(original, args, kwargs, false);
-}
-
-static PyObject *on_put(PyObject *original, PyObject *args, PyObject *kwargs)
+static PyObject *on_put(PyObject *original, PyObject *args, PyObject *kwargs,
+			const PyMethodDef *method)
 {
 	const struct thread *thread = own();
 	PyObject *queue = api_argument(args, NULL, 0, NULL);
@@ -141,7 +146,8 @@ static bool has_others(PyObject *future)
 	return has;
 }
 
-static PyObject *on_set(PyObject *original, PyObject *args, PyObject *kwargs)
+static PyObject *on_set(PyObject *original, PyObject *args, PyObject *kwargs,
+			const PyMethodDef *method)
 {
 	PyObject *future = api_argument(args, NULL, 0, NULL);
 	PyObject *value = api_argument(args, kwargs, 1, "result");
@@ -153,8 +159,10 @@ static PyObject *on_set(PyObject *original, PyObject *args, PyObject *kwargs)
 }
 
 /* Wraps empty() of queues and done() of futures. */
-static PyObject *look(PyObject *original, PyObject *args, PyObject *kwargs, bool is_queue)
+static PyObject *on_look(PyObject *original, PyObject *args, PyObject *kwargs,
+			 const PyMethodDef *method)
 {
+	const bool is_queue = is_of_queue(method);
 	const uint64_t begin_ns = clock_now_ns();
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
 
@@ -163,31 +171,18 @@ static PyObject *look(PyObject *original, PyObject *args, PyObject *kwargs, bool
 	return result;
 }
 
-static PyObject *on_empty(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	return look(original, args, kwargs, true);
-}
-
-static PyObject *on_done(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	return look(original, args, kwargs, false);
-}
-
 #define FUTURES "concurrent.futures._base"
 
-static struct {
-	const char *module;
-	struct patch_point point;
-} points[] = {
-#define POINT(module, class, name, function)                                                       \
-	{module, PATCH_POINT(module, class, name, function)}
-	POINT("queue", "Queue", "get", on_get),
-	POINT("queue", "Queue", "put", on_put),
-	POINT("queue", "Queue", "empty", on_empty),
-	POINT(FUTURES, "Future", "result", on_result),
-	POINT(FUTURES, "Future", "set_result", on_set),
-	POINT(FUTURES, "Future", "set_exception", on_set),
-	POINT(FUTURES, "Future", "done", on_done),
+static struct row points[] = {
+#define POINT(is_queue, module, class, name, function)                                             \
+	{is_queue, module, {class, module ":" class, WRAPPER_METHOD(name, function)}}
+	POINT(true, "queue", "Queue", "get", on_take),
+	POINT(true, "queue", "Queue", "put", on_put),
+	POINT(true, "queue", "Queue", "empty", on_look),
+	POINT(false, FUTURES, "Future", "result", on_take),
+	POINT(false, FUTURES, "Future", "set_result", on_set),
+	POINT(false, FUTURES, "Future", "set_exception", on_set),
+	POINT(false, FUTURES, "Future", "done", on_look),
 #undef POINT
 };
 

@@ -7,6 +7,7 @@
 #include "dlprof/units.h"
 #include "python/interpreter/api.h"
 #include "python/interpreter/patch.h"
+#include "python/interpreter/wrapper.h"
 #include "python/sample/steps.h"
 #include "python/torch/torch_set.h"
 #include "record/activate.h"
@@ -262,16 +263,13 @@ static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef index_method = {"get", on_index, PY_VARARGS_KEYWORDS, NULL};
 
-static struct worker_loop {
+struct worker_loop {
 	const char *module, *index_name, *data_name;
-	ssize_t index_queue;
-	ssize_t data_queue;
-	ssize_t worker_id;
-} worker_loops[TORCH_PACKAGE_MAX] = {
-	[TORCH] = {"torch.utils.data._utils.worker", "index_queue", "data_queue"},
-	[TORCHDATA] = {"torchdata.stateful_dataloader.worker", "index_queue", "data_queue"},
-	[PADDLE] = {"paddle.io.dataloader.worker", "indices_queue", "out_queue"},
+	PyMethodDef method;
+	ssize_t index_queue, data_queue, worker_id; /* places of arguments; -1: unknown */
 };
+
+static struct worker_loop worker_loops[TORCH_PACKAGE_MAX];
 
 static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObject *kwargs)
 {
@@ -299,27 +297,20 @@ static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObjec
 	thread_push(thread, &event);
 }
 
-static PyObject *run_worker(enum torch_package package, PyObject *original, PyObject *args,
-			    PyObject *kwargs)
+static PyObject *on_worker(PyObject *original, PyObject *args, PyObject *kwargs,
+			   const PyMethodDef *method)
 {
-	enter_worker(&worker_loops[package], args, kwargs);
+	enter_worker(WRAPPER_ROW(method, struct worker_loop, method), args, kwargs);
 	return py.PyObject_Call(original, args, kwargs);
 }
 
-static PyObject *on_torch_worker(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	return run_worker(TORCH, original, args, kwargs);
-}
+#define LOOP WRAPPER_METHOD("_worker_loop", on_worker)
 
-static PyObject *on_torchdata_worker(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	return run_worker(TORCHDATA, original, args, kwargs);
-}
-
-static PyObject *on_paddle_worker(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	return run_worker(PADDLE, original, args, kwargs);
-}
+static struct worker_loop worker_loops[TORCH_PACKAGE_MAX] = {
+	[TORCH] = {"torch.utils.data._utils.worker", "index_queue", "data_queue", LOOP},
+	[TORCHDATA] = {"torchdata.stateful_dataloader.worker", "index_queue", "data_queue", LOOP},
+	[PADDLE] = {"paddle.io.dataloader.worker", "indices_queue", "out_queue", LOOP},
+};
 
 /* Arguments are found by name, as their places differ between versions. */
 static void find_arguments(struct worker_loop *loop, PyObject *function)
@@ -346,18 +337,13 @@ static void find_arguments(struct worker_loop *loop, PyObject *function)
 
 void torch_patch_worker(PyObject *module, size_t package)
 {
-	static PyMethodDef methods[TORCH_PACKAGE_MAX] = {
-		[TORCH] = {"_worker_loop", on_torch_worker, PY_VARARGS_KEYWORDS, NULL},
-		[TORCHDATA] = {"_worker_loop", on_torchdata_worker, PY_VARARGS_KEYWORDS, NULL},
-		[PADDLE] = {"_worker_loop", on_paddle_worker, PY_VARARGS_KEYWORDS, NULL},
-	};
 	struct worker_loop *loop = &worker_loops[package];
-	OWNED PyObject *original = api_get_named(module, methods[package].ml_name);
-	const bool set = original && patch_method(module, &methods[package]);
+	OWNED PyObject *original = api_get_named(module, loop->method.ml_name);
+	const bool set = original && patch_method(module, &loop->method);
 
 	if (set)
 		find_arguments(loop, original);
-	patch_note(loop->module, methods[package].ml_name,
+	patch_note(loop->module, loop->method.ml_name,
 		   set && loop->data_queue >= 0 && loop->index_queue >= 0);
 }
 

@@ -4,8 +4,8 @@
 #include "base/sys.h"
 #include "batch/taker.h"
 #include "batch/training.h"
-#include "dlprof/units.h"
 #include "python/interpreter/patch.h"
+#include "python/interpreter/wrapper.h"
 #include "record/activate.h"
 
 static OFTEN PyObject *call_part(enum dlprof_part part, PyObject *original, PyObject *args,
@@ -24,20 +24,21 @@ static OFTEN PyObject *call_part(enum dlprof_part part, PyObject *original, PyOb
 	return result;
 }
 
-#define POINT(id, module, function, part)                                                          \
-	static PyObject *on_##id(PyObject *original, PyObject *args, PyObject *kwargs)             \
-	{                                                                                          \
-		return call_part(DLPROF_PART_##part, original, args, kwargs);                      \
-	}
-#include "python/torch/training.def"
-#undef POINT
-
-static struct {
+struct point {
 	const char *module;
+	enum dlprof_part part;
 	PyMethodDef method;
-} points[] = {
+};
+
+static PyObject *on_part(PyObject *original, PyObject *args, PyObject *kwargs,
+			 const PyMethodDef *method)
+{
+	return call_part(WRAPPER_ROW(method, struct point, method)->part, original, args, kwargs);
+}
+
+static struct point points[] = {
 #define POINT(id, module, function, part)                                                          \
-	{module, {function, on_##id, PY_VARARGS_KEYWORDS, NULL}},
+	{module, DLPROF_PART_##part, WRAPPER_METHOD(function, on_part)},
 #include "python/torch/training.def"
 #undef POINT
 };
