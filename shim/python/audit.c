@@ -21,7 +21,6 @@
 #include "python/interpreter/api.h"
 #include "python/interpreter/later.h"
 #include "python/interpreter/patch.h"
-#include "python/loaders/batch_fn.h"
 #include "python/loaders/gluon.h"
 #include "python/loaders/loader.h"
 #include "python/loaders/paddle.h"
@@ -86,7 +85,7 @@ static struct target {
 #include "python/loaders/loaders.def"
 #undef LOADER
 	/* The loader of DLPROF_BATCH_FN; its module is set later. */
-	{.patch = batch_fn_patch},
+	{.patch = loader_users_patch},
 };
 
 #define TARGET_COUNT ARRAY_COUNT(targets)
@@ -280,8 +279,8 @@ static RARELY void guard_entry(void)
 
 static OFTEN int on_event(const char *event, PyObject *args, void *data)
 {
-	if (unlikely(batch_fn_pending) && api_main_interpreter())
-		batch_fn_look();
+	if (unlikely(loader_users_pending) && api_main_interpreter())
+		loader_users_look();
 	switch (event[0]) {
 	case 'i':
 		if (strcmp(event, "import") == 0)
@@ -296,7 +295,7 @@ static OFTEN int on_event(const char *event, PyObject *args, void *data)
 		if (strcmp(event, "cpython._PySys_ClearAuditHooks") == 0)
 			guard_entry();
 		else if (strncmp(event, "cpython.run_", 12) == 0)
-			batch_fn_main();
+			loader_users_main();
 		break;
 	}
 	return 0;
@@ -332,7 +331,7 @@ void audit_install(void)
 
 	if (!PySys_AddAuditHook || !api_resolve())
 		return;
-	targets[TARGET_COUNT - 1].module = is_locked() ? batch_fn_module() : NULL;
+	targets[TARGET_COUNT - 1].module = is_locked() ? loader_users_module() : NULL;
 	atomic_store(&targets[TARGET_COUNT - 1].seen, targets[TARGET_COUNT - 1].module != NULL);
 	atomic_store(&seen, targets[TARGET_COUNT - 1].module != NULL);
 	for (size_t i = 0; i < TARGET_COUNT; i++)

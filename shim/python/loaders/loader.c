@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/config.h"
 #include "base/note.h"
 #include "base/sys.h"
 #include "batch/ahead.h"
@@ -269,6 +270,14 @@ static struct row rows[LOADER_MAX] = {
 #undef LOADER
 };
 
+/* The method or function that the user names in DLPROF_BATCH_FN. */
+static struct {
+	char module[CONFIG_BATCH_FN_MAX];
+	char where[CONFIG_BATCH_FN_MAX];
+	char owner[CONFIG_BATCH_FN_MAX]; /* class, as "Outer.Inner"; "": none */
+	char name[CONFIG_BATCH_FN_MAX];
+} target;
+
 static const struct follow_what of_users = {.kind = "batch_fn", .loader = &of_users};
 static const struct follow_what of_made = {
 	.kind = "batch_fn", .loader = &of_users, .only_made = true};
@@ -328,24 +337,6 @@ static const char *const methods[] = {"function",          "wrapper_descriptor",
 static const char *const functions[] = {"function", "builtin_function_or_method",
 					"cython_function_or_method", NULL};
 
-void loader_patch_users(PyObject *owner, bool is_class, const char *where, const char *name)
-{
-	static PyMethodDef method = {NULL, NULL, PY_VARARGS_KEYWORDS, NULL};
-	OWNED PyObject *raw = is_class ? raw_attribute(owner, name) : api_get_named(owner, name);
-	OWNED PyObject *code = raw ? api_get_named(raw, "__code__") : NULL;
-	int64_t flags = code ? api_get_number(code, "co_flags", 0) : 0;
-	bool known = api_is_of_type(raw, is_class ? methods : functions) && !(flags & CO_ASYNC);
-
-	method.ml_name = name;
-	if ((flags & CO_GENERATOR) || strcmp(name, "__iter__") == 0)
-		method.ml_meth = on_users_make;
-	else
-		method.ml_meth = is_class ? on_users_method : on_users_function;
-	known = known && patch_method(owner, &method);
-	users |= known;
-	patch_note(where, name, known);
-}
-
 void loader_patch(PyObject *module, size_t at)
 {
 	struct row *row = &rows[at];
@@ -359,11 +350,117 @@ void loader_patch(PyObject *module, size_t at)
 	patch_note(row->where, row->method.ml_name, set);
 }
 
-bool loader_is_known(const char *module, const char *class, const char *name)
+/* Wraps the user's method or function. Anything else is noted as missing. */
+static void patch_users(PyObject *owner, bool is_class)
+{
+	static PyMethodDef method = {target.name, NULL, PY_VARARGS_KEYWORDS, NULL};
+	const char *name = target.name;
+	OWNED PyObject *raw = is_class ? raw_attribute(owner, name) : api_get_named(owner, name);
+	OWNED PyObject *code = raw ? api_get_named(raw, "__code__") : NULL;
+	int64_t flags = code ? api_get_number(code, "co_flags", 0) : 0;
+	bool known = api_is_of_type(raw, is_class ? methods : functions) && !(flags & CO_ASYNC);
+
+	if ((flags & CO_GENERATOR) || strcmp(name, "__iter__") == 0)
+		method.ml_meth = on_users_make;
+	else
+		method.ml_meth = is_class ? on_users_method : on_users_function;
+	known = known && patch_method(owner, &method);
+	users |= known;
+	patch_note(target.where, name, known);
+}
+
+static bool is_known(void)
 {
 	for (size_t i = 0; i < LOADER_MAX; i++)
-		if (strcmp(rows[i].module, module) == 0 && strcmp(rows[i].class, class) == 0 &&
-		    strcmp(rows[i].method.ml_name, name) == 0)
+		if (strcmp(rows[i].module, target.module) == 0 &&
+		    strcmp(rows[i].class, target.owner) == 0 &&
+		    strcmp(rows[i].method.ml_name, target.name) == 0)
 			return true;
 	return false;
+}
+
+bool loader_users_pending HOT_DATA = false;
+
+const char *loader_users_module(void)
+{
+	const char *value = config_batch_fn();
+	const char *colon, *dot;
+
+	if (!value)
+		return NULL;
+	colon = strchr(value, ':');
+	dot = strrchr(colon, '.');
+	memcpy(target.module, value, (size_t)(colon - value));
+	if (dot) {
+		memcpy(target.where, value, (size_t)(dot - value));
+		memcpy(target.owner, colon + 1, (size_t)(dot - colon - 1));
+	} else {
+		strcpy(target.where, target.module);
+	}
+	strcpy(target.name, (dot ? dot : colon) + 1);
+	if (is_known())
+		return NULL;
+	patch_note(target.where, target.name, false);
+	loader_users_pending = strcmp(target.module, "__main__") == 0 && !target.owner[0];
+	return target.module;
+}
+
+void loader_users_patch(PyObject *module, size_t row)
+{
+	OWNED PyObject *owner = api_get_path(module, target.owner);
+
+	if (owner)
+		patch_users(owner, target.owner[0] != '\0');
+}
+
+static bool is_named(PyObject *object, const char *attribute, const char *value)
+{
+	OWNED PyObject *name = api_get_named(object, attribute);
+
+	return name && api_is_string(name) && py.PyUnicode_CompareWithASCIIString(name, value) == 0;
+}
+
+/* Wraps __build_class__, which each class statement calls. */
+static PyObject *on_class(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	static bool done;
+	PyObject *class = py.PyObject_Call(original, args, kwargs);
+	OWNED PyObject *builtins = NULL;
+
+	if (!class || done || !is_named(class, "__qualname__", target.owner) ||
+	    !is_named(class, "__module__", target.module))
+		return class;
+	done = true;
+	patch_users(class, true);
+	builtins = py.PyImport_ImportModule("builtins");
+	if (builtins)
+		py.PyObject_SetAttrString(builtins, "__build_class__", original);
+	py.PyErr_Clear();
+	return class;
+}
+
+void loader_users_main(void)
+{
+	static PyMethodDef method = {"__build_class__", on_class, PY_VARARGS_KEYWORDS, NULL};
+	static bool done;
+	OWNED PyObject *builtins = NULL;
+
+	if (done || strcmp(target.module, "__main__") != 0 || !target.owner[0])
+		return;
+	done = true;
+	builtins = py.PyImport_ImportModule("builtins");
+	if (builtins)
+		patch_attribute(builtins, &method);
+	py.PyErr_Clear();
+}
+
+void loader_users_look(void)
+{
+	PyObject *module = api_module(target.module);
+	OWNED PyObject *function = module ? api_get_named(module, target.name) : NULL;
+
+	if (!function)
+		return;
+	loader_users_pending = false;
+	patch_users(module, false);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loader.h - patches loaders of loaders.def, or the user's one (batch_fn.h). */
+/* loader.h - patches loaders of loaders.def, or the one that the user names. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +16,19 @@ enum loader_id {
 
 void loader_patch(PyObject *module, size_t row);
 
-bool loader_is_known(const char *module, const char *class, const char *name);
+/*
+ * The loader whose function the user names in DLPROF_BATCH_FN. If the function is a generator
+ * function or __iter__, each __next__ of its iterators is a wait, else each call of the function.
+ */
 
-/* Wraps the user's method or function. Anything else is noted as missing, under `where`. */
-void loader_patch_users(PyObject *owner, bool is_class, const char *where, const char *name);
+/* Returns the name of the module of that loader, or NULL. */
+const char *loader_users_module(void);
+
+void loader_users_patch(PyObject *module, size_t row);
+
+/* Called before the main module runs. Patches a class of that module once it is made. */
+void loader_users_main(void);
+
+/* True as long as the function was not found: at each audit event loader_users_look() looks. */
+extern bool loader_users_pending;
+void loader_users_look(void);
