@@ -130,8 +130,8 @@ static bool add_forwarded(PyObject *dict, PyObject *object)
 static bool add_class(PyObject *dict)
 {
 	OWNED PyObject *getter = py.PyCFunction_NewEx(&class_method, NULL, NULL);
-	OWNED PyObject *args = getter ? py.PyTuple_Pack(1, getter) : NULL;
-	OWNED PyObject *property = args ? py.PyObject_CallObject(py.property_type, args) : NULL;
+	OWNED PyObject *property =
+		getter ? py.PyObject_CallFunctionObjArgs(py.property_type, getter, NULL) : NULL;
 
 	return property && py.PyDict_SetItemString(dict, "__class__", property) == 0;
 }
@@ -205,7 +205,7 @@ static PyObject *make_base(py_wrapper item, bool has_items)
 static PyObject *make_class(const char *name, PyMethodDef *const *methods, PyObject *like)
 {
 	OWNED PyObject *dict = py.PyDict_New(), *title = py.PyUnicode_FromString(name);
-	OWNED PyObject *base = NULL, *bases = NULL, *args = NULL;
+	OWNED PyObject *base = NULL, *bases = NULL;
 	bool added = dict && title && add_class(dict) && (!like || add_forwarded(dict, like));
 	py_wrapper item = NULL;
 	PyObject *class = NULL;
@@ -220,9 +220,7 @@ static PyObject *make_class(const char *name, PyMethodDef *const *methods, PyObj
 		base = make_base(item, py.PyDict_GetItemString(dict, items_name.text));
 	bases = base ? py.PyTuple_Pack(1, base) : NULL;
 	if (bases)
-		args = py.PyTuple_Pack(3, title, bases, dict);
-	if (args)
-		class = py.PyObject_CallObject(py.type_type, args);
+		class = py.PyObject_CallFunctionObjArgs(py.type_type, title, bases, dict, NULL);
 	py.PyErr_Clear();
 	return class;
 }

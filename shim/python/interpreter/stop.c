@@ -46,8 +46,8 @@ static size_t list_children(pid_t *ret)
 {
 	PyObject *module = api_module("multiprocessing.process");
 	OWNED PyObject *set = module ? api_get_named(module, "_children") : NULL;
-	OWNED PyObject *args = set ? py.PyTuple_Pack(1, set) : NULL;
-	OWNED PyObject *list = args ? py.PyObject_CallObject(py.list_type, args) : NULL;
+	OWNED PyObject *list =
+		set ? py.PyObject_CallFunctionObjArgs(py.list_type, set, NULL) : NULL;
 	size_t count = 0;
 
 	for (ssize_t i = 0; list && i < py.PyList_Size(list) && count < CHILD_MOST; i++) {

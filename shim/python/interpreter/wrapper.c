@@ -184,13 +184,11 @@ static bool make_class(void)
 	OWNED PyObject *base = make_base(), *dict = py.PyDict_New();
 	OWNED PyObject *bases = base ? py.PyTuple_Pack(1, base) : NULL;
 	OWNED PyObject *name = py.PyUnicode_FromString("function");
-	OWNED PyObject *module = py.PyUnicode_FromString("builtins"), *args = NULL, *made = NULL;
+	OWNED PyObject *module = py.PyUnicode_FromString("builtins"), *made = NULL;
 
 	if (dict && bases && name && module &&
 	    py.PyDict_SetItemString(dict, "__module__", module) == 0)
-		args = py.PyTuple_Pack(3, name, bases, dict);
-	if (args)
-		made = py.PyObject_CallObject(py.type_type, args);
+		made = py.PyObject_CallFunctionObjArgs(py.type_type, name, bases, dict, NULL);
 	if (made && !class)
 		class = api_take(&made);
 	return class;
@@ -208,7 +206,7 @@ static bool take_looks(PyObject *self, PyObject *original)
 {
 	OWNED PyObject *dict = api_get_named(self, "__dict__");
 	OWNED PyObject *update = dict ? api_get_named(dict, "update") : NULL;
-	OWNED PyObject *entries = api_get_named(original, "__dict__"), *args = NULL, *done = NULL;
+	OWNED PyObject *entries = api_get_named(original, "__dict__"), *done = NULL;
 
 	/* torch.compile reads a function's memory, and so must trace the original. */
 	if (py.PyObject_SetAttrString(self, "_torchdynamo_inline", original) < 0 ||
@@ -216,9 +214,7 @@ static bool take_looks(PyObject *self, PyObject *original)
 	    !take_attribute(self, original, "__doc__"))
 		return false;
 	if (update && entries)
-		args = py.PyTuple_Pack(1, entries);
-	if (args)
-		done = py.PyObject_CallObject(update, args);
+		done = py.PyObject_CallFunctionObjArgs(update, entries, NULL);
 	return (done || !entries) && py.PyObject_SetAttrString(self, "__wrapped__", original) == 0;
 }
 

@@ -256,17 +256,12 @@ static PyObject *on_worker(PyObject *original, PyObject *args, PyObject *kwargs)
 	PyObject *tasks = api_argument(args, NULL, 0, NULL);
 	PyObject *results = api_argument(args, NULL, 1, NULL);
 	OWNED PyObject *standing = NULL, *changed = NULL;
-	const ssize_t count = py.PyTuple_Size(args);
 
 	if (tasks && results && is_gluons(api_argument(args, kwargs, 2, "initializer")))
 		standing = enter_worker(tasks, results);
-	changed = standing ? py.PyTuple_New(count) : NULL;
-	for (ssize_t i = 0; changed && i < count; i++) {
-		PyObject *argument = i ? py.PyTuple_GetItem(args, i) : standing;
-
-		py.Py_IncRef(argument);
-		py.PyTuple_SetItem(changed, i, argument);
-	}
+	changed = standing ? api_slice(args, 0) : NULL;
+	if (changed)
+		py.PyTuple_SetItem(changed, 0, api_take(&standing));
 	py.PyErr_Clear();
 	return py.PyObject_Call(original, changed ? changed : args, kwargs);
 }

@@ -121,9 +121,7 @@ static PyObject *next_function(void)
 
 static OFTEN PyObject *next_of(PyObject *iterator)
 {
-	OWNED PyObject *args = py.PyTuple_Pack(1, iterator);
-
-	return args ? py.PyObject_Call(next_function(), args, NULL) : NULL;
+	return py.PyObject_CallFunctionObjArgs(next_function(), iterator, NULL);
 }
 
 /* `index` is the sample's number in the dataset or stream. */
@@ -295,20 +293,9 @@ static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
 {
 	OWNED PyObject *steps = api_get_again(compose, &transforms_name);
 	OWNED PyObject *function = steps ? py.PyCFunction_NewEx(&step_method, bytes, NULL) : NULL;
-	OWNED PyObject *args = function ? py.PyTuple_Pack(2, function, steps) : NULL;
 
-	return args ? py.PyObject_CallObject(py.map_type, args) : NULL;
-}
-
-static OFTEN PyObject *replace_self(PyObject *args, PyObject *standing)
-{
-	PyObject *replaced = api_slice(args, 0);
-
-	if (replaced) {
-		py.Py_IncRef(standing);
-		py.PyTuple_SetItem(replaced, 0, standing);
-	}
-	return replaced;
+	return function ? py.PyObject_CallFunctionObjArgs(py.map_type, function, steps, NULL)
+			: NULL;
 }
 
 /* Wraps Compose.__call__(self, sample) and Compose.forward(self, *samples). */
@@ -330,7 +317,9 @@ static OFTEN PyObject *steps_compose(PyObject *original, PyObject *args, PyObjec
 	if (steps)
 		standing = standin_make(compose_class(original), self);
 	if (standing && standin_keep(standing, &transforms_name, steps))
-		replaced = replace_self(args, standing);
+		replaced = api_slice(args, 0);
+	if (replaced)
+		py.PyTuple_SetItem(replaced, 0, api_take(&standing));
 	py.PyErr_Clear();
 	result = py.PyObject_Call(original, replaced ? replaced : args, kwargs);
 	if (bytes) {

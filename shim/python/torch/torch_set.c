@@ -61,8 +61,7 @@ static int find(struct dl_phdr_info *info, size_t size, void *context)
 static int32_t set_module(size_t i, int32_t wanted)
 {
 	PyObject *module = api_module(modules[i].module);
-	OWNED PyObject *get = NULL, *set = NULL, *before = NULL, *args = NULL, *value = NULL;
-	OWNED PyObject *result = NULL;
+	OWNED PyObject *get = NULL, *set = NULL, *before = NULL, *value = NULL, *result = NULL;
 	int32_t count;
 
 	py.PyErr_Clear();
@@ -71,8 +70,7 @@ static int32_t set_module(size_t i, int32_t wanted)
 	before = get ? py.PyObject_CallObject(get, NULL) : NULL;
 	count = before ? (int32_t)api_number(before, 0) : 0;
 	value = set ? py.PyLong_FromLongLong(wanted) : NULL;
-	args = value ? py.PyTuple_Pack(1, value) : NULL;
-	result = args ? py.PyObject_CallObject(set, args) : NULL;
+	result = value ? py.PyObject_CallFunctionObjArgs(set, value, NULL) : NULL;
 	py.PyErr_Clear();
 	return result ? count : 0;
 }
@@ -239,31 +237,25 @@ static void set_context(const struct setting *setting, int32_t wanted)
 	}
 }
 
-/* Sets the sharing strategy. Returns true if it changed. */
-static bool set_sharing(int32_t wanted, struct text *note)
+static void set_sharing(int32_t wanted, struct text *note)
 {
-	OWNED PyObject *get = NULL, *set = NULL, *now = NULL, *value = NULL, *args = NULL;
+	OWNED PyObject *get = NULL, *set = NULL, *now = NULL, *value = NULL, *result = NULL;
 	PyObject *module = api_module("torch.multiprocessing");
 	char buffer[32];
 
 	py.PyErr_Clear();
 	if (!module)
-		return false;
+		return;
 	get = api_get_named(module, "get_sharing_strategy");
 	set = api_get_named(module, "set_sharing_strategy");
 	now = get ? py.PyObject_CallObject(get, NULL) : NULL;
 	word(DLPROF_SET_SHARING, wanted, buffer, sizeof(buffer));
 	if (now && set && py.PyUnicode_CompareWithASCIIString(now, buffer) != 0)
 		value = py.PyUnicode_FromString(buffer);
-	args = value ? py.PyTuple_Pack(1, value) : NULL;
-	if (args) {
-		OWNED PyObject *result = py.PyObject_CallObject(set, args);
-
-		if (result && note)
-			text_join(note, note->length ? ", " : "", "sharing -> ", buffer);
-	}
+	result = value ? py.PyObject_CallFunctionObjArgs(set, value, NULL) : NULL;
+	if (result && note)
+		text_join(note, note->length ? ", " : "", "sharing -> ", buffer);
 	py.PyErr_Clear();
-	return args != NULL;
 }
 
 /* Returns false up to PyTorch 2.6, whose loaders ask torch.cuda despite torch.accelerator. */

@@ -179,7 +179,7 @@ static PyObject *make_names(void)
 				  NULL};
 	OWNED PyObject *builtins = py.PyImport_ImportModule("builtins"), *names = py.PyDict_New();
 	OWNED PyObject *run = builtins ? api_get_named(builtins, "exec") : NULL, *older = NULL;
-	OWNED PyObject *on_begin = py.PyCFunction_NewEx(&begin, NULL, NULL), *args = NULL;
+	OWNED PyObject *on_begin = py.PyCFunction_NewEx(&begin, NULL, NULL);
 	OWNED PyObject *on_end = py.PyCFunction_NewEx(&end, NULL, NULL), *done = NULL;
 	OWNED PyObject *source = py.PyUnicode_FromString(hooks_text);
 	PyObject *utils = api_module("torch._utils"), *tells;
@@ -191,9 +191,7 @@ static PyObject *make_names(void)
 	    py.PyDict_SetItemString(names, "begin", on_begin) == 0 &&
 	    py.PyDict_SetItemString(names, "end", on_end) == 0 &&
 	    py.PyDict_SetItemString(names, "compiles", compiles ? compiles : tells) == 0)
-		args = py.PyTuple_Pack(2, source, names);
-	if (args)
-		done = py.PyObject_CallObject(run, args);
+		done = py.PyObject_CallFunctionObjArgs(run, source, names, NULL);
 	return done ? api_take(&names) : NULL;
 }
 
@@ -201,8 +199,8 @@ static bool add_hook(PyObject *module, const char *adder, const char *name, py_f
 {
 	PyObject *hook = hook_names ? py.PyDict_GetItemString(hook_names, name) : NULL;
 	OWNED PyObject *add = api_get_named(module, adder);
-	OWNED PyObject *args = hook && add ? py.PyTuple_Pack(1, hook) : NULL;
-	OWNED PyObject *handle = args ? py.PyObject_CallObject(add, args) : NULL;
+	OWNED PyObject *handle =
+		hook && add ? py.PyObject_CallFunctionObjArgs(add, hook, NULL) : NULL;
 
 	if (handle && py.PyFunction_SetVectorcall)
 		py.PyFunction_SetVectorcall(hook, call);
