@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/batches/sampler.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "drain/base/now.h"
+#include "drain/base/process.h"
 #include "drain/batches/stream.h"
 #include "drain/lines/booking.h"
 #include "drain/lines/targets.h"
@@ -434,17 +433,13 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 /* Says whom Yama lets read memory: only ancestors (1), only root (2), or nobody (3). */
 static const char *scope_words(void)
 {
-	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
-	char scope = '0';
+	char scope[8];
 
-	if (fd < 0)
+	if (!process_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope)) ||
+	    scope[0] == '0')
 		return "";
-	if (read(fd, &scope, 1) != 1)
-		scope = '0';
-	close(fd);
-	return scope == '0'   ? ""
-	       : scope == '1' ? " (its ptrace_scope is 1)"
-			      : " (its ptrace_scope is 2 or 3; 1 would do)";
+	return scope[0] == '1' ? " (its ptrace_scope is 1)"
+			       : " (its ptrace_scope is 2 or 3; 1 would do)";
 }
 
 static int tell_state(struct sampler *sampler, struct writer *writer)

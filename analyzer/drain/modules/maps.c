@@ -12,19 +12,10 @@
 
 #include "dlprof/hash.h"
 #include "dlprof/units.h"
+#include "drain/base/process.h"
 
 /* longer than any line: a path is shorter than a page; /proc may write 4 characters for a byte */
 #define BUFFER_BYTES ((size_t)1 << 16)
-
-static int open_of(int32_t pid, const char *name)
-{
-	char path[40];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
 
 static uint64_t take_hex(const char **at)
 {
@@ -84,14 +75,16 @@ static int take_lines(char *bytes, size_t size, size_t *ret_used,
 
 int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context)
 {
-	int fd = open_of(pid, "maps");
-	char *bytes = fd < 0 ? NULL : malloc(BUFFER_BYTES);
+	char path[40], *bytes;
 	size_t have = 0, used;
 	ssize_t got;
-	int r = 0;
+	int fd, r = 0;
 
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return fd;
+		return -errno;
+	bytes = malloc(BUFFER_BYTES);
 	if (!bytes)
 		r = -ENOMEM;
 	while (r == 0) {
@@ -145,16 +138,10 @@ int maps_open(const char *path, uint64_t device, uint64_t inode)
 uint64_t maps_state(int32_t pid)
 {
 	static const char *const names[] = {"\nVmExe:", "\nVmLib:"};
-	int fd = open_of(pid, "status");
 	char text[4096];
 	uint64_t state = 0;
-	ssize_t length;
 
-	if (fd < 0)
-		return 0;
-	length = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[length > 0 ? length : 0] = '\0';
+	process_file_read(pid, "status", text, sizeof(text));
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
 		const char *at = strstr(text, names[i]);
 
@@ -169,15 +156,10 @@ uint64_t maps_state(int32_t pid)
 uint64_t maps_image(int32_t pid)
 {
 	const uint64_t state = maps_state(pid);
-	uint64_t words[64], image = state;
-	int fd = open_of(pid, "auxv");
-	ssize_t length;
+	uint64_t words[65], image = state;
+	const size_t length = process_file_read(pid, "auxv", (char *)words, sizeof(words));
 
-	if (fd < 0)
-		return 0;
-	length = read(fd, words, sizeof(words));
-	close(fd);
-	for (ssize_t i = 0; i < length / (ssize_t)sizeof(words[0]); i++)
+	for (size_t i = 0; i < length / sizeof(words[0]); i++)
 		image = hash_word(image, words[i]);
-	return length > 0 && state ? image : 0;
+	return length && state ? image : 0;
 }
