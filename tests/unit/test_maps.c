@@ -187,19 +187,20 @@ Test(module, of_the_same_size_in_the_place_of_another_is_seen_before_long)
 	modules_close(modules);
 }
 
-static struct pages_file file_at(const char *at)
+static struct maps_line file_at(const char *at)
 {
 	struct stat status;
 
 	cr_assert_eq(stat(at, &status), 0);
-	return (struct pages_file){at, maps_device(status.st_dev), status.st_ino};
+	return (struct maps_line){
+		.path = at, .device = maps_device(status.st_dev), .inode = status.st_ino};
 }
 
 Test(pages, are_the_bytes_of_the_file)
 {
 	static uint32_t words[200000], got[200000];
 	const size_t size = sizeof(words) - 2; /* the last page is not whole */
-	struct pages_file file;
+	struct maps_line file;
 
 	for (uint32_t i = 0; i < 200000; i++)
 		words[i] = i;
@@ -227,7 +228,7 @@ Test(pages, are_the_bytes_of_the_file)
 
 Test(pages, read_no_device)
 {
-	struct pages_file file = file_at("/dev/zero");
+	struct maps_line file = file_at("/dev/zero");
 	char byte;
 
 	cr_assert_not(pages_read(&file, 0, &byte, 1));
@@ -236,7 +237,7 @@ Test(pages, read_no_device)
 /* Opening a FIFO without a writer would wait: the file must still be the one mapped. */
 Test(maps, opens_only_the_file_that_was_mapped)
 {
-	struct pages_file file;
+	struct maps_line file;
 	int fd;
 
 	put("mapped", 6);

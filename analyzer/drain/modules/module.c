@@ -28,28 +28,21 @@
 #define EH_COUNT	 0x03 /* encoding of the table's length: a number of 4 bytes */
 #define EH_TABLE	 0x3b /* encoding of the table: relative to the header, 4 bytes */
 
-struct mapping {
-	uint64_t begin, end, offset;
-	uint64_t device, inode;
-	uint64_t file;
-	bool is_code;
-	char *path; /* if the previous mapping is of the same file, the same string */
-};
-
 struct modules {
 	int32_t pid;
 	uint64_t begun_ns, listed_ns;
 	uint64_t generation;
-	struct mapping *mappings;
+	/* The list owns the paths. Mappings of one file that follow one another share a path. */
+	struct maps_line *mappings;
 	size_t count;
-	const struct mapping *last;
+	const struct maps_line *last; /* the mapping that was found last */
 };
 
 static int add_mapping(void *context, const struct maps_line *line)
 {
 	struct modules *modules = context;
-	struct mapping *last;
-	char *path;
+	const struct maps_line *last;
+	const char *path;
 
 	if (!ARRAY_GROW(modules->mappings, modules->count))
 		return -ENOMEM;
@@ -57,10 +50,8 @@ static int add_mapping(void *context, const struct maps_line *line)
 	path = last && strcmp(last->path, line->path) == 0 ? last->path : strdup(line->path);
 	if (!path)
 		return -ENOMEM;
-	modules->mappings[modules->count++] = (struct mapping){
-		line->begin,  line->end,   line->offset,
-		line->device, line->inode, pages_id(line->device, line->inode),
-		line->is_code, path};
+	modules->mappings[modules->count] = *line;
+	modules->mappings[modules->count++].path = path;
 	return 0;
 }
 
@@ -68,7 +59,7 @@ static void forget(struct modules *modules)
 {
 	for (size_t i = 0; i < modules->count; i++)
 		if (!i || modules->mappings[i].path != modules->mappings[i - 1].path)
-			free(modules->mappings[i].path);
+			free((char *)modules->mappings[i].path);
 	free(modules->mappings);
 	modules->mappings = NULL;
 	modules->last = NULL;
@@ -90,10 +81,10 @@ static bool are_same(const struct modules *one, const struct modules *other)
 	if (one->count != other->count)
 		return false;
 	for (size_t i = 0; i < one->count; i++) {
-		const struct mapping *a = &one->mappings[i], *b = &other->mappings[i];
+		const struct maps_line *a = &one->mappings[i], *b = &other->mappings[i];
 
 		if (a->begin != b->begin || a->end != b->end || a->offset != b->offset ||
-		    a->file != b->file)
+		    a->inode != b->inode || a->device != b->device)
 			return false;
 		if ((!i || a->path != a[-1].path) && strcmp(a->path, b->path) != 0)
 			return false;
@@ -129,14 +120,9 @@ uint64_t modules_generation(const struct modules *modules)
 
 bool modules_get(const struct modules *modules, size_t number, struct maps_line *ret)
 {
-	const struct mapping *mapping;
-
 	if (number >= modules->count)
 		return false;
-	mapping = &modules->mappings[number];
-	*ret = (struct maps_line){mapping->begin,  mapping->end,   mapping->offset,
-				  mapping->device, mapping->inode, mapping->is_code,
-				  mapping->path};
+	*ret = modules->mappings[number];
 	return true;
 }
 
@@ -173,7 +159,7 @@ struct modules *modules_of(int32_t pid)
 	return at->modules;
 }
 
-static const struct mapping *find(struct modules *modules, uint64_t address)
+static const struct maps_line *find(struct modules *modules, uint64_t address)
 {
 	size_t at;
 
@@ -188,31 +174,24 @@ static const struct mapping *find(struct modules *modules, uint64_t address)
 	return modules->last;
 }
 
-static bool read_file(const struct mapping *mapping, uint64_t offset, void *bytes, size_t size)
-{
-	const struct pages_file file = {mapping->path, mapping->device, mapping->inode};
-
-	return pages_read(&file, offset, bytes, size);
-}
-
 bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t size)
 {
-	const struct mapping *mapping = find(modules, address);
+	const struct maps_line *mapping = find(modules, address);
 
 	return mapping && size <= mapping->end - address &&
-	       read_file(mapping, address - mapping->begin + mapping->offset, bytes, size);
+	       pages_read(mapping, address - mapping->begin + mapping->offset, bytes, size);
 }
 
 /* Returns the number of headers. *ret_bias: address in the process minus address in the file. */
-static size_t read_headers(const struct mapping *mapping, Elf64_Phdr headers[HEADER_MAX],
+static size_t read_headers(const struct maps_line *mapping, Elf64_Phdr headers[HEADER_MAX],
 			   uint64_t *ret_bias)
 {
 	Elf64_Ehdr file;
 
-	if (!read_file(mapping, 0, &file, sizeof(file)) ||
+	if (!pages_read(mapping, 0, &file, sizeof(file)) ||
 	    !elf_is_readable(&file) || file.e_phentsize != sizeof(Elf64_Phdr) || !file.e_phnum ||
 	    file.e_phnum > HEADER_MAX ||
-	    !read_file(mapping, file.e_phoff, headers, file.e_phnum * sizeof(Elf64_Phdr)))
+	    !pages_read(mapping, file.e_phoff, headers, file.e_phnum * sizeof(Elf64_Phdr)))
 		return 0;
 	for (size_t i = 0; i < file.e_phnum; i++) {
 		const Elf64_Phdr *header = &headers[i];
@@ -228,7 +207,7 @@ static size_t read_headers(const struct mapping *mapping, Elf64_Phdr headers[HEA
 
 bool module_find_table(struct modules *modules, uint64_t address, struct module_table *ret_table)
 {
-	const struct mapping *mapping = find(modules, address);
+	const struct maps_line *mapping = find(modules, address);
 	Elf64_Phdr headers[HEADER_MAX];
 	uint64_t bias = 0;
 	size_t count = mapping ? read_headers(mapping, headers, &bias) : 0;
@@ -242,7 +221,7 @@ bool module_find_table(struct modules *modules, uint64_t address, struct module_
 
 		if (headers[i].p_type != PT_GNU_EH_FRAME)
 			continue;
-		if (!read_file(mapping, headers[i].p_offset, &start, sizeof(start)) ||
+		if (!pages_read(mapping, headers[i].p_offset, &start, sizeof(start)) ||
 		    start.version != 1 || start.pointer != EH_FRAME_POINTER ||
 		    start.count != EH_COUNT || start.table != EH_TABLE)
 			return false;
@@ -258,7 +237,7 @@ bool module_find_table(struct modules *modules, uint64_t address, struct module_
 	return false;
 }
 
-static bool search_symbols(const struct mapping *mapping,
+static bool search_symbols(const struct maps_line *mapping,
 			   const Elf64_Shdr *table, uint64_t value, Elf64_Sym *best)
 {
 	static Elf64_Sym symbols[SYMBOLS_AT_ONCE];
@@ -267,7 +246,7 @@ static bool search_symbols(const struct mapping *mapping,
 
 	for (size_t at = 0; at < count; at += some) {
 		some = count - at < SYMBOLS_AT_ONCE ? count - at : SYMBOLS_AT_ONCE;
-		if (!read_file(mapping, table->sh_offset + at * sizeof(*symbols), symbols,
+		if (!pages_read(mapping, table->sh_offset + at * sizeof(*symbols), symbols,
 			       some * sizeof(*symbols)))
 			return false;
 		for (size_t i = 0; i < some; i++) {
@@ -284,7 +263,7 @@ static bool search_symbols(const struct mapping *mapping,
 	return found;
 }
 
-static bool name_in_table(const struct mapping *mapping,
+static bool name_in_table(const struct maps_line *mapping,
 			  const Elf64_Shdr *table, const Elf64_Shdr *strings, uint64_t value,
 			  char *name, size_t size)
 {
@@ -300,23 +279,23 @@ static bool name_in_table(const struct mapping *mapping,
 	if (room > sizeof(text) - 1)
 		room = sizeof(text) - 1;
 	if (strings->sh_offset > (uint64_t)INT64_MAX - symbol.st_name ||
-	    !read_file(mapping, strings->sh_offset + symbol.st_name, text, room))
+	    !pages_read(mapping, strings->sh_offset + symbol.st_name, text, room))
 		return false;
 	text[room] = '\0';
 	snprintf(name, size, "%s+0x%" PRIx64, text, value - symbol.st_value);
 	return true;
 }
 
-static bool find_symbol(const struct mapping *mapping, uint64_t value,
+static bool find_symbol(const struct maps_line *mapping, uint64_t value,
 			char *name, size_t size)
 {
 	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
 	Elf64_Shdr sections[HEADER_MAX];
 	Elf64_Ehdr file;
 
-	if (!read_file(mapping, 0, &file, sizeof(file)) ||
+	if (!pages_read(mapping, 0, &file, sizeof(file)) ||
 	    file.e_shentsize != sizeof(Elf64_Shdr) || !file.e_shnum || file.e_shnum > HEADER_MAX ||
-	    !read_file(mapping, file.e_shoff, sections, file.e_shnum * sizeof(Elf64_Shdr)))
+	    !pages_read(mapping, file.e_shoff, sections, file.e_shnum * sizeof(Elf64_Shdr)))
 		return false;
 	for (size_t k = 0; k < ARRAY_COUNT(types); k++)
 		for (size_t i = 0; i < file.e_shnum; i++)
@@ -345,7 +324,7 @@ static struct known {
 
 bool module_name(struct modules *modules, uint64_t address, char *name, size_t size)
 {
-	const struct mapping *mapping = find(modules, address);
+	const struct maps_line *mapping = find(modules, address);
 	Elf64_Phdr headers[HEADER_MAX];
 	struct known *known;
 	const char *leaf;
@@ -356,7 +335,7 @@ bool module_name(struct modules *modules, uint64_t address, char *name, size_t s
 	leaf = strrchr(mapping->path, '/') + 1;
 	if (!read_headers(mapping, headers, &bias))
 		return false;
-	known = know(mapping->file, address - bias);
+	known = know(pages_id(mapping), address - bias);
 	if (!known->symbol[0] && !find_symbol(mapping, address - bias, known->symbol,
 					      sizeof(known->symbol)))
 		snprintf(known->symbol, sizeof(known->symbol), "+0x%" PRIx64, address - bias);

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "dlprof/hash.h"
-#include "drain/modules/maps.h"
 
 #define PAGE_BYTES ((size_t)4096)
 #define PAGE_BITS  6
@@ -30,7 +29,7 @@ void pages_rest(void)
 	file.known = false;
 }
 
-static int open_file(const struct pages_file *of)
+static int open_file(const struct maps_line *of)
 {
 	if (file.known && file.inode == of->inode && file.device == of->device)
 		return file.fd;
@@ -42,21 +41,21 @@ static int open_file(const struct pages_file *of)
 	return file.fd;
 }
 
-static ssize_t read_at(const struct pages_file *of, uint64_t offset, void *bytes, size_t size)
+static ssize_t read_at(const struct maps_line *of, uint64_t offset, void *bytes, size_t size)
 {
 	int fd = open_file(of);
 
 	return fd < 0 ? -1 : pread(fd, bytes, size, (off_t)offset);
 }
 
-uint64_t pages_id(uint64_t device, uint64_t inode)
+uint64_t pages_id(const struct maps_line *of)
 {
-	return hash_word(0, device) ^ inode;
+	return hash_word(0, of->device) ^ of->inode;
 }
 
-static const struct page *page_of(const struct pages_file *of, uint64_t number)
+static const struct page *page_of(const struct maps_line *of, uint64_t number)
 {
-	uint64_t id = pages_id(of->device, of->inode);
+	uint64_t id = pages_id(of);
 	struct page *page = &pages[hash_word(id, number) >> (64 - PAGE_BITS)];
 	ssize_t got;
 
@@ -69,7 +68,7 @@ static const struct page *page_of(const struct pages_file *of, uint64_t number)
 	return page;
 }
 
-bool pages_read(const struct pages_file *of, uint64_t offset, void *bytes, size_t size)
+bool pages_read(const struct maps_line *of, uint64_t offset, void *bytes, size_t size)
 {
 	if (offset > INT64_MAX - PAGE_BYTES || size > INT64_MAX - PAGE_BYTES - offset)
 		return false;

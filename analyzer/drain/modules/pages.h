@@ -6,14 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* If the file at `path` has another device or inode, nothing is read. */
-struct pages_file {
-	const char *path;
-	uint64_t device, inode;
-};
+#include "drain/modules/maps.h"
 
-bool pages_read(const struct pages_file *of, uint64_t offset, void *bytes, size_t size);
+/* Reads from the mapped file. If its path leads to another file by now, nothing is read. */
+bool pages_read(const struct maps_line *of, uint64_t offset, void *bytes, size_t size);
 
-uint64_t pages_id(uint64_t device, uint64_t inode);
+/* Returns a number for the mapped file. */
+uint64_t pages_id(const struct maps_line *of);
 
 void pages_rest(void);
