@@ -15,28 +15,26 @@
 
 #define MILLI 1000
 
+/* UNKNOWN: not known, or there is no limit. affinity: cores in the mask, if there is a limit. */
+struct cpus {
+	int64_t count, limit_milli, affinity;
+};
+
 /* Finds how many cores the process may use. Call this while the process lives. */
-static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t *ret_limit_milli,
-		      int64_t *ret_affinity)
+static struct cpus find_cpus(const struct segment *segment)
 {
 	const int32_t number = alive_number(&segment->alive);
-	int64_t cpus, limit;
+	const int64_t cpus = number ? cpus_affinity(segment->header->pid) : -1;
+	const int64_t limit = number ? cpus_limit_milli("", number) : -1;
+	const bool is_limited = limit >= 0 && (cpus < 0 || limit < cpus * MILLI);
 
-	*ret_cpus = *ret_limit_milli = *ret_affinity = UNKNOWN;
-	if (!number)
-		return;
-	cpus = cpus_affinity(segment->header->pid);
-	limit = cpus_limit_milli("", number);
-	if (limit >= 0 && cpus >= 0)
-		*ret_affinity = cpus;
-	if (limit >= 0 && (cpus < 0 || limit < cpus * MILLI))
-		cpus = (limit + MILLI - 1) / MILLI;
-	else
-		limit = -1;
-	if (cpus >= 0)
-		*ret_cpus = cpus;
-	if (limit >= 0)
-		*ret_limit_milli = limit;
+	return (struct cpus){
+		.count = is_limited  ? (limit + MILLI - 1) / MILLI
+			 : cpus >= 0 ? cpus
+				     : UNKNOWN,
+		.limit_milli = is_limited ? limit : UNKNOWN,
+		.affinity = limit >= 0 && cpus >= 0 ? cpus : UNKNOWN,
+	};
 }
 
 static int write_labels(struct writer *writer)
@@ -80,10 +78,10 @@ static int write_labels(struct writer *writer)
 	return r;
 }
 
-static int begin_run(struct writer *writer, const struct segment *segment, const char *folder,
-		     int64_t cpus, int64_t limit_milli, int64_t affinity)
+static int begin_run(struct writer *writer, const struct segment *segment, const char *folder)
 {
 	const struct dlprof_header *header = segment->header;
+	const struct cpus cpus = find_cpus(segment);
 	char id[160];
 	const struct {
 		enum meta key;
@@ -96,9 +94,9 @@ static int begin_run(struct writer *writer, const struct segment *segment, const
 		{META_COMMAND, header->command, 0},
 		{META_HOST, header->host, 0},
 		{META_KERNEL, header->kernel, 0},
-		{META_CPUS, NULL, cpus},
-		{META_CPU_LIMIT_MILLI, NULL, limit_milli},
-		{META_AFFINITY, NULL, affinity},
+		{META_CPUS, NULL, cpus.count},
+		{META_CPU_LIMIT_MILLI, NULL, cpus.limit_milli},
+		{META_AFFINITY, NULL, cpus.affinity},
 		{META_START_NS, NULL, (int64_t)header->created_ns},
 		{META_START_UNIX_NS, NULL, (int64_t)header->created_unix_ns},
 		{META_CLOCK, "host", 0},
@@ -150,13 +148,11 @@ int64_t facts_loader(const struct segment *segment, uint32_t number)
 int facts_begin(struct writer *writer, const struct segment *segment, const char *folder)
 {
 	struct process_row row = facts_process(segment);
-	int64_t cpus, limit_milli, affinity;
 	int r = 0;
 
 	if ((segment->header->flags & DLPROF_SEGMENT_ROOT) &&
 	    !(segment->header->flags & DLPROF_SEGMENT_LATER)) {
-		find_cpus(segment, &cpus, &limit_milli, &affinity);
-		r = begin_run(writer, segment, folder, cpus, limit_milli, affinity);
+		r = begin_run(writer, segment, folder);
 		if (r == 0)
 			r = write_labels(writer);
 	}
