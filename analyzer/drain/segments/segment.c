@@ -14,6 +14,11 @@
 
 #define SLOT_HEADER_BYTES offsetof(struct dlprof_slot, near)
 
+/* Where a member of slot `index`, or of the header, is in the file. */
+#define IN_SLOT(index, member)                                                                     \
+	(slot_offset(index) + (off_t)offsetof(struct dlprof_slot, member))
+#define IN_HEADER(member) ((off_t)offsetof(struct dlprof_header, member))
+
 static off_t slot_offset(size_t index)
 {
 	return (off_t)(offsetof(struct dlprof_segment, slots) + index * sizeof(struct dlprof_slot));
@@ -122,7 +127,7 @@ int segment_open(int folder, const char *name, struct segment **ret_segment)
 		struct ring *ring = &segment->rings[i];
 
 		r = read_at(segment->fd, &ring->published, sizeof(ring->published),
-			    slot_offset(i) + (off_t)offsetof(struct dlprof_slot, tail));
+			    IN_SLOT(i, tail));
 		if (r < 0)
 			goto fail;
 		ring->read = ring->release = ring->published;
@@ -200,24 +205,21 @@ static int read_events(struct segment *segment, size_t index, size_t count,
 		       struct dlprof_event *events)
 {
 	const struct ring *ring = &segment->rings[index];
-	const off_t base = slot_offset(index);
 	size_t near = (size_t)near_count(ring);
 	int r = 0;
 
 	if (near)
-		r = read_around(segment, base + (off_t)offsetof(struct dlprof_slot, near),
-				DLPROF_NEAR_CAPACITY, ring->read, near, events);
+		r = read_around(segment, IN_SLOT(index, near), DLPROF_NEAR_CAPACITY, ring->read,
+				near, events);
 	if (r == 0 && near < count)
-		r = read_around(segment, base + (off_t)offsetof(struct dlprof_slot, far),
-				DLPROF_RING_CAPACITY, ring->read + near, count - near,
-				events + near);
+		r = read_around(segment, IN_SLOT(index, far), DLPROF_RING_CAPACITY,
+				ring->read + near, count - near, events + near);
 	return r;
 }
 
 static int read_head(const struct segment *segment, size_t index, uint64_t *ret_head)
 {
-	return read_at(segment->fd, ret_head, sizeof(*ret_head),
-		       slot_offset(index) + (off_t)offsetof(struct dlprof_slot, head));
+	return read_at(segment->fd, ret_head, sizeof(*ret_head), IN_SLOT(index, head));
 }
 
 /* Reads `head` before `far_from`; dlprof/segment.h explains the order. */
@@ -238,7 +240,7 @@ static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count
 		return 0;
 	if (!ring->far_from)
 		r = read_at(segment->fd, &ring->far_from, sizeof(ring->far_from),
-			    slot_offset(index) + (off_t)offsetof(struct dlprof_slot, far_from));
+			    IN_SLOT(index, far_from));
 	if (r < 0)
 		return r;
 	/* A damaged ring, which claims more records than it can hold, is skipped to its head. */
@@ -255,17 +257,11 @@ static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count
 static int read_owners(struct segment *segment)
 {
 	uint32_t tids[DLPROF_SLOT_COUNT];
-	int r = read_at(segment->fd, tids, sizeof(tids),
-			(off_t)offsetof(struct dlprof_header, tids));
+	int r = read_at(segment->fd, tids, sizeof(tids), IN_HEADER(tids));
 
 	for (size_t i = 0; r == 0 && i < DLPROF_SLOT_COUNT; i++)
 		segment->rings[i].tid = tids[i];
 	return r;
-}
-
-static off_t owner_offset(size_t index)
-{
-	return (off_t)(offsetof(struct dlprof_header, tids) + index * sizeof(uint32_t));
 }
 
 int segment_read(struct segment *segment,
@@ -283,7 +279,7 @@ int segment_read(struct segment *segment,
 			r = look_at_ring(segment, i, &count);
 		/* The slot was taken after read_owners(), and has records already. */
 		if (r == 0 && count && !ring->tid)
-			r = read_at(segment->fd, &ring->tid, sizeof(ring->tid), owner_offset(i));
+			r = read_at(segment->fd, &ring->tid, sizeof(ring->tid), IN_HEADER(tids[i]));
 		if (r == 0 && count)
 			r = read_events(segment, i, count, events);
 		for (size_t k = 0; r == 0 && k < count; k++, ring->read++)
@@ -317,7 +313,7 @@ int segment_read_tallies(const struct segment *segment, size_t slot,
 			 struct dlprof_tally tallies[DLPROF_TALLY_COUNT])
 {
 	return read_at(segment->fd, tallies, sizeof(*tallies) * DLPROF_TALLY_COUNT,
-		       slot_offset(slot) + (off_t)offsetof(struct dlprof_slot, tallies));
+		       IN_SLOT(slot, tallies));
 }
 
 int segment_read_unlisted(const struct segment *segment, size_t slot, uint64_t ret_counts[2])
@@ -327,7 +323,7 @@ int segment_read_unlisted(const struct segment *segment, size_t slot, uint64_t r
 		      "side by side");
 
 	return read_at(segment->fd, ret_counts, 2 * sizeof(*ret_counts),
-		       slot_offset(slot) + (off_t)offsetof(struct dlprof_slot, unnamed_count));
+		       IN_SLOT(slot, unnamed_count));
 }
 
 static off_t stack_offset(size_t place)
@@ -367,7 +363,7 @@ int segment_publish(struct segment *segment, bool free_slots)
 
 		if (ring->release != ring->published) {
 			r = write_at(segment->fd, &ring->release, sizeof(ring->release),
-				     slot_offset(i) + (off_t)offsetof(struct dlprof_slot, tail));
+				     IN_SLOT(i, tail));
 			if (r < 0)
 				return r;
 			ring->published = ring->release;
@@ -382,7 +378,7 @@ int segment_publish(struct segment *segment, bool free_slots)
 			if (r < 0 || head != ring->release)
 				continue;
 			ring->tid = 0;
-			r = write_at(segment->fd, &nobody, sizeof(nobody), owner_offset(i));
+			r = write_at(segment->fd, &nobody, sizeof(nobody), IN_HEADER(tids[i]));
 			if (r < 0)
 				return r;
 		}
@@ -411,10 +407,8 @@ void segment_tell(struct segment *segment, int error, const char *where)
 	memset(header->stored_at, 0, sizeof(header->stored_at));
 	strcpy(header->stored_at, where);
 	/* The path is written first, so that a process which sees the error also finds the path. */
-	write_at(segment->fd, header->stored_at, sizeof(header->stored_at),
-		 (off_t)offsetof(struct dlprof_header, stored_at));
-	write_at(segment->fd, &positive, sizeof(positive),
-		 (off_t)offsetof(struct dlprof_header, store_error));
+	write_at(segment->fd, header->stored_at, sizeof(header->stored_at), IN_HEADER(stored_at));
+	write_at(segment->fd, &positive, sizeof(positive), IN_HEADER(store_error));
 }
 
 void segment_beat(struct segment *segment, uint64_t now_ns)
@@ -422,6 +416,5 @@ void segment_beat(struct segment *segment, uint64_t now_ns)
 	if (now_ns - segment->beat_ns < (uint64_t)NS_PER_S)
 		return;
 	segment->beat_ns = now_ns;
-	write_at(segment->fd, &now_ns, sizeof(now_ns),
-		 (off_t)offsetof(struct dlprof_header, heartbeat_ns));
+	write_at(segment->fd, &now_ns, sizeof(now_ns), IN_HEADER(heartbeat_ns));
 }
