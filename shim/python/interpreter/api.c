@@ -267,13 +267,10 @@ bool api_in_daemon(void)
 	static bool servant;
 	const int32_t pid = sys_getpid();
 	OWNED PyObject *process = NULL;
-	PyObject *module;
 
 	if (likely(known_pid == pid))
 		return servant;
-	module = api_module("multiprocessing.process");
-	if (module)
-		process = api_get_named(module, "_current_process");
+	process = api_get_path(api_module("multiprocessing.process"), "_current_process");
 	servant = process && api_get_flag(process, "daemon", false);
 	known_pid = pid;
 	return servant;

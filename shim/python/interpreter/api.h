@@ -118,7 +118,7 @@ PyObject *api_get_named(PyObject *object, const char *name);
 /* Returns true if the object has this attribute. PyObject_HasAttrString() prints since 3.13. */
 bool api_has(PyObject *object, const char *name);
 
-/* Follows a path of attributes and indexes, such as "part.0.part". A '=' ends the path, too. */
+/* Follows attributes and indexes, "part.0.part", from `object` (may be NULL), also up to a '='. */
 PyObject *api_get_path(PyObject *object, const char *path);
 
 PyObject *api_slice(PyObject *tuple, ssize_t from);

@@ -44,8 +44,7 @@ static void flush_stdio(void)
 
 static size_t list_children(pid_t *ret)
 {
-	PyObject *module = api_module("multiprocessing.process");
-	OWNED PyObject *set = module ? api_get_named(module, "_children") : NULL;
+	OWNED PyObject *set = api_get_path(api_module("multiprocessing.process"), "_children");
 	OWNED PyObject *list =
 		set ? py.PyObject_CallFunctionObjArgs(py.list_type, set, NULL) : NULL;
 	size_t count = 0;

@@ -203,9 +203,8 @@ static PyObject *on_get(PyObject *self, PyObject *args, PyObject *kwargs)
 /* Returns a process's number among its parent's children, from 0; -1 if unknown. */
 static int64_t process_number(void)
 {
-	PyObject *module = api_module("multiprocessing.process");
-	OWNED PyObject *numbers =
-		module ? api_get_path(module, "_current_process._identity") : NULL;
+	OWNED PyObject *numbers = api_get_path(api_module("multiprocessing.process"),
+					       "_current_process._identity");
 	const ssize_t count = numbers ? py.PyTuple_Size(numbers) : 0;
 	PyObject *last = count > 0 ? py.PyTuple_GetItem(numbers, count - 1) : NULL;
 	const int64_t number = last ? api_number(last, 0) - 1 : -1;

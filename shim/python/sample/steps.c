@@ -110,12 +110,9 @@ static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject
 static PyObject *next_function(void)
 {
 	static PyObject *function HOT_DATA = NULL;
-	PyObject *builtins;
 
-	if (unlikely(!function)) {
-		builtins = api_module("builtins");
-		function = builtins ? api_get_named(builtins, "next") : NULL;
-	}
+	if (unlikely(!function))
+		function = api_get_path(api_module("builtins"), "next");
 	return function;
 }
 

@@ -65,8 +65,8 @@ static int32_t set_module(size_t i, int32_t wanted)
 	int32_t count;
 
 	py.PyErr_Clear();
-	get = module ? api_get_named(module, modules[i].get) : NULL;
-	set = module ? api_get_named(module, modules[i].set) : NULL;
+	get = api_get_path(module, modules[i].get);
+	set = api_get_path(module, modules[i].set);
 	before = get ? py.PyObject_CallObject(get, NULL) : NULL;
 	count = before ? (int32_t)api_number(before, 0) : 0;
 	value = set ? py.PyLong_FromLongLong(wanted) : NULL;
@@ -244,10 +244,8 @@ static void set_sharing(int32_t wanted, struct text *note)
 	char buffer[32];
 
 	py.PyErr_Clear();
-	if (!module)
-		return;
-	get = api_get_named(module, "get_sharing_strategy");
-	set = api_get_named(module, "set_sharing_strategy");
+	get = api_get_path(module, "get_sharing_strategy");
+	set = api_get_path(module, "set_sharing_strategy");
 	now = get ? py.PyObject_CallObject(get, NULL) : NULL;
 	word(DLPROF_SET_SHARING, wanted, buffer, sizeof(buffer));
 	if (now && set && py.PyUnicode_CompareWithASCIIString(now, buffer) != 0)
@@ -262,8 +260,7 @@ static void set_sharing(int32_t wanted, struct text *note)
 static bool asks_accelerator(void)
 {
 	static const char path[] = "_BaseDataLoaderIter.__init__.__code__.co_names";
-	PyObject *module = api_module("torch.utils.data.dataloader");
-	OWNED PyObject *names = module ? api_get_path(module, path) : NULL;
+	OWNED PyObject *names = api_get_path(api_module("torch.utils.data.dataloader"), path);
 	OWNED PyObject *text = names ? py.PyObject_Repr(names) : NULL;
 	const char *found = text ? py.PyUnicode_AsUTF8(text) : NULL;
 
@@ -274,8 +271,8 @@ static bool asks_accelerator(void)
 static int ask_device(PyObject *loader)
 {
 	const bool is_newer = asks_accelerator();
-	PyObject *module = api_module(is_newer ? "torch.accelerator" : "torch.cuda");
-	OWNED PyObject *ask = module ? api_get_named(module, "is_available") : NULL;
+	OWNED PyObject *ask = api_get_path(
+		api_module(is_newer ? "torch.accelerator" : "torch.cuda"), "is_available");
 	OWNED PyObject *device = api_get_named(loader, "pin_memory_device");
 	/* If the program names a device, PyTorch up to 2.6 does not ask whether there is one. */
 	const bool is_named = !is_newer && device && py.PyObject_IsTrue(device) == 1;

@@ -40,13 +40,10 @@ struct count {
 
 static PyObject *class_of(struct known *known)
 {
-	PyObject *module;
-
 	if (known->class)
 		return known->class;
-	module = api_module(known->module);
 	py.PyErr_Clear();
-	known->class = module ? api_get_named(module, known->name) : NULL;
+	known->class = api_get_path(api_module(known->module), known->name);
 	return known->class;
 }
 

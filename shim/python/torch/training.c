@@ -178,15 +178,13 @@ static PyObject *make_names(void)
 	static PyMethodDef end = {"end", (py_wrapper)(void (*)(void))on_stepped, PY_FAST_KEYWORDS,
 				  NULL};
 	OWNED PyObject *builtins = py.PyImport_ImportModule("builtins"), *names = py.PyDict_New();
-	OWNED PyObject *run = builtins ? api_get_named(builtins, "exec") : NULL, *older = NULL;
+	OWNED PyObject *run = builtins ? api_get_named(builtins, "exec") : NULL;
+	OWNED PyObject *older = api_get_path(api_module("torch._utils"), "is_compiling");
 	OWNED PyObject *on_begin = py.PyCFunction_NewEx(&begin, NULL, NULL);
 	OWNED PyObject *on_end = py.PyCFunction_NewEx(&end, NULL, NULL), *done = NULL;
 	OWNED PyObject *source = py.PyUnicode_FromString(hooks_text);
-	PyObject *utils = api_module("torch._utils"), *tells;
+	PyObject *tells = older ? older : py.bool_type; /* bool() is False */
 
-	if (utils)
-		older = api_get_named(utils, "is_compiling");
-	tells = older ? older : py.bool_type; /* bool() is False */
 	if (run && names && on_begin && on_end && source &&
 	    py.PyDict_SetItemString(names, "begin", on_begin) == 0 &&
 	    py.PyDict_SetItemString(names, "end", on_end) == 0 &&
