@@ -130,6 +130,14 @@ static void put_insert(FILE *out, size_t which)
 	fputs(")", out);
 }
 
+static void put_select(FILE *out, size_t which)
+{
+	fputs("SELECT ", out);
+	put_columns(out, &tables[which], tables[which].column_count, false);
+	fputs(" FROM (SELECT *, NULL AS job_id, NULL AS attempt, rank AS rank_id,"
+	      " batch AS ordinal FROM batch)", out);
+}
+
 const char *lake_error(int error)
 {
 	switch (error) {
@@ -229,10 +237,11 @@ static int make_tables(struct lake *lake)
 	return r;
 }
 
-static int prepare_insert(struct lake *lake, size_t which)
+static int prepare(struct db *db, void (*put)(FILE *out, size_t which), size_t which,
+		   sqlite3_stmt **ret_stmt)
 {
-	char *sql = sql_of(put_insert, which);
-	int r = sql ? rows_prepare(&lake->db, sql, &lake->inserts[which]) : -ENOMEM;
+	char *sql = sql_of(put, which);
+	int r = sql ? rows_prepare(db, sql, ret_stmt) : -ENOMEM;
 
 	free(sql);
 	return r;
@@ -256,7 +265,7 @@ int lake_begin(struct lake *lake, const char *job_id, int64_t attempt)
 	for (size_t i = 0; r >= 0 && i < TABLES; i++) {
 		r = delete_job(lake, i);
 		if (r >= 0 && !lake->inserts[i])
-			r = prepare_insert(lake, i);
+			r = prepare(&lake->db, put_insert, i, &lake->inserts[i]);
 	}
 	return r < 0 ? r : 0;
 }
@@ -296,25 +305,12 @@ int lake_put_run(struct lake *lake, struct db *run, int64_t rank_id)
 	union cell cells[ARRAY_COUNT(columns_of_batch)] = {
 		{.text = lake->job_id}, {.integer = lake->attempt}, {.integer = rank_id}};
 	ROWS *stmt = NULL;
-	char *sql = NULL;
-	size_t size;
-	FILE *out = open_memstream(&sql, &size);
-	int r = out ? schema_view(run, "t_rank") : -ENOMEM;
+	int r = schema_view(run, "t_rank");
 
 	if (r == 0)
 		r = schema_view(run, "batch");
-	if (out) {
-		fputs("SELECT ", out);
-		put_columns(out, table, table->column_count, false);
-		fputs(" FROM (SELECT *, NULL AS job_id, NULL AS attempt, rank AS rank_id,"
-		      " batch AS ordinal FROM batch)",
-		      out);
-		if (fclose(out) != 0)
-			r = -ENOMEM;
-	}
 	if (r == 0)
-		r = rows_prepare(run, sql, &stmt);
-	free(sql);
+		r = prepare(run, put_select, TABLE_batch, &stmt);
 	while (r >= 0 && (r = rows_next(stmt)) == 1) {
 		for (size_t i = 3; i < table->column_count; i++)
 			cells[i].integer = rows_int(stmt, (int)i);
