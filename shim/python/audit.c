@@ -80,7 +80,6 @@ static struct target {
 #undef TARGET
 #define POINT(id, module, ...) {module, training_patch, TRAINING_##id, false, false},
 #include "python/torch/training.def"
-#undef POINT
 #define LOADER(id, kind, module, ...) {module, loader_patch, LOADER_##id, false, false},
 #include "python/loaders/loaders.def"
 #undef LOADER
@@ -150,10 +149,8 @@ static struct later later[] = {
 #define BOUNDARY(id, module, implied, class, ...)                                                  \
 	{module, implied, boundary_patch, BOUNDARY_##id, (class) == NULL, false},
 #include "python/sample/boundary.def"
-#undef BOUNDARY
 #define STEPS(id, module, ...) {module, NULL, steps_patch, STEPS_##id, false, false},
 #include "python/sample/steps.def"
-#undef STEPS
 	{"_frozen_importlib", NULL, importing_patch, 0, false, false},
 };
 

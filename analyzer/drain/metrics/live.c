@@ -24,7 +24,6 @@ static const struct {
 } rows[METRIC_MAX] = {
 #define METRIC(id, name, type, part, help) {name, type, part, help},
 #include "drain/metrics/metrics.def"
-#undef METRIC
 };
 
 /* Writes valid UTF-8: Prometheus would refuse a file with one invalid byte. */

@@ -20,7 +20,6 @@
 enum metric {
 #define METRIC(id, name, type, part, help) METRIC_##id,
 #include "drain/metrics/metrics.def"
-#undef METRIC
 	METRIC_MAX
 };
 

@@ -22,7 +22,6 @@
 static const uint32_t offsets[LAYOUT_COUNT][MINOR_COUNT] = {
 #define OFFSET(name, ...) [name] = {__VA_ARGS__},
 #include "drain/python/layout.def"
-#undef OFFSET
 };
 
 /* Returns the highest end of 8-byte fields `first` to `last` of one struct. */

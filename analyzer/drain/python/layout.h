@@ -19,7 +19,6 @@
 enum layout_offset {
 #define OFFSET(name, ...) name,
 #include "drain/python/layout.def"
-#undef OFFSET
 	LAYOUT_COUNT
 };
 

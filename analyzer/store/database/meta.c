@@ -18,7 +18,6 @@ static const struct {
 } metas[] = {
 #define META(id, key, type, by, meaning) {key, type, by},
 #include "dlprof/meta.def"
-#undef META
 };
 
 const char *meta_key(enum meta meta)

@@ -12,7 +12,6 @@
 enum meta {
 #define META(id, key, type, by, meaning) META_##id,
 #include "dlprof/meta.def"
-#undef META
 	META_MAX
 };
 

@@ -236,7 +236,6 @@ static struct boundary boundaries[] = {
 #define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
 	{module, class, library, format, measure, WRAPPER_METHOD(function, on_decode)},
 #include "python/sample/boundary.def"
-#undef BOUNDARY
 };
 
 void boundary_patch(PyObject *module, size_t row)

@@ -9,7 +9,6 @@
 enum boundary_row {
 #define BOUNDARY(id, module, implied, class, function, library, format, measure) BOUNDARY_##id,
 #include "python/sample/boundary.def"
-#undef BOUNDARY
 };
 
 void boundary_patch(PyObject *module, size_t row);

@@ -334,7 +334,6 @@ static struct {
 #define STEPS(id, module, class, name, wrapper)                                                    \
 	{class, {name, wrapper, PY_VARARGS_KEYWORDS, NULL}},
 #include "python/sample/steps.def"
-#undef STEPS
 };
 
 #define COMPOSE_MAX 2 /* number of rows of steps.def with steps_compose */

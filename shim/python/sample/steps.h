@@ -25,7 +25,6 @@ void steps_load_end(void);
 enum steps_row {
 #define STEPS(id, module, class, method, wrapper) STEPS_##id,
 #include "python/sample/steps.def"
-#undef STEPS
 };
 
 void steps_patch(PyObject *module, size_t row);

@@ -40,7 +40,6 @@ static struct point points[] = {
 #define POINT(id, module, function, part)                                                          \
 	{module, DLPROF_PART_##part, WRAPPER_METHOD(function, on_part)},
 #include "python/torch/training.def"
-#undef POINT
 };
 
 static py_fast backward_call;

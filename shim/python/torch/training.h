@@ -13,7 +13,6 @@
 enum training_row {
 #define POINT(id, module, function, part) TRAINING_##id,
 #include "python/torch/training.def"
-#undef POINT
 };
 
 void training_patch(PyObject *module, size_t row);
