@@ -90,12 +90,15 @@ static struct use_process *find(struct use *use, const struct life *life)
 	return NULL;
 }
 
-/* A line is like "VmSwap:      12 kB". Returns UNKNOWN if there is no such line. */
-static int64_t bytes_of(const char *text, const char *name)
+/* Reads a line like "VmSwap:      12 kB" of a file. Returns UNKNOWN if there is no such line. */
+static int64_t read_bytes(int32_t number, const char *file, const char *name)
 {
-	const char *at = strstr(text, name);
+	char text[4096];
+	const char *at;
 	long long kib;
 
+	process_file_read(number, file, text, sizeof(text));
+	at = strstr(text, name);
 	if (!at || sscanf(at + strlen(name), " %lld", &kib) != 1 || kib < 0 ||
 	    kib > INT64_MAX >> 12)
 		return UNKNOWN;
@@ -104,22 +107,16 @@ static int64_t bytes_of(const char *text, const char *name)
 
 static void note_swap(struct use_process *process, int32_t number)
 {
-	char text[4096];
-	int64_t bytes;
+	const int64_t bytes = read_bytes(number, "status", "\nVmSwap:");
 
-	process_file_read(number, "status", text, sizeof(text));
-	bytes = bytes_of(text, "\nVmSwap:");
 	if (bytes > process->row.swapped_bytes) /* UNKNOWN is less than any size */
 		process->row.swapped_bytes = bytes;
 }
 
 static void note_memory(struct use_process *process, int32_t number)
 {
-	char text[4096];
-	int64_t bytes;
+	const int64_t bytes = read_bytes(number, "smaps_rollup", "\nPrivate_Dirty:");
 
-	process_file_read(number, "smaps_rollup", text, sizeof(text));
-	bytes = bytes_of(text, "\nPrivate_Dirty:");
 	if (bytes == UNKNOWN)
 		return;
 	if (process->row.private_begin_bytes == UNKNOWN)
