@@ -10,7 +10,7 @@
 #include "store/database/handle.h"
 #include "store/run/batch.h"
 #include "store/run/gpu.h"
-#include "store/run/pack_format.h"
+#include "store/run/pack.h"
 #include "store/run/query.h"
 
 static const char MAKE_SQL[] =
