@@ -169,7 +169,7 @@ static bool can_drop(const void *within)
 	return import_of(within, "_ZdlPv");
 }
 
-static uint16_t name_iterator(const struct wrap_target *target, const struct wrap_copy *copy,
+static RARELY uint16_t name_iterator(const struct wrap_target *target, const struct wrap_copy *copy,
 			      const void *iterator)
 {
 	struct tf_string (*build)(const void *) =
@@ -197,19 +197,8 @@ static uint16_t name_iterator(const struct wrap_target *target, const struct wra
 	return number;
 }
 
-/* Names an iterator at its first call seen, and begins the call. False: it is not counted. */
-RARELY static bool tfstage_first(struct stage_call *call, const struct wrap_target *target,
-			  const struct wrap_copy *copy, const void *iterator)
-{
-	const uint16_t number = name_iterator(target, copy, iterator);
-
-	if (number)
-		stage_begin_first(call, number);
-	return number;
-}
-
 /* `name` is "node:Op" or "node:Op#facts#". */
-static uint16_t name_kernel(const struct wrap_target *target, const void *kernel,
+static RARELY uint16_t name_kernel(const struct wrap_target *target, const void *kernel,
 			    const void *context)
 {
 	static const struct stage_facts facts = {DLPROF_STAGE_KERNEL, -1, -1, -1};
@@ -231,11 +220,9 @@ static uint16_t name_kernel(const struct wrap_target *target, const void *kernel
 	return number;
 }
 
-RARELY static bool tfstage_first_compute(struct stage_call *call, const struct wrap_target *target,
-				  const void *kernel, const void *context)
+/* Begins the first call seen of an object that was just named. False: it is not counted. */
+static RARELY bool begin_named(struct stage_call *call, uint16_t number)
 {
-	const uint16_t number = name_kernel(target, kernel, context);
-
 	if (number)
 		stage_begin_first(call, number);
 	return number;
@@ -264,7 +251,7 @@ static bool tfstage_next(struct stage_call *call, const struct wrap_target *targ
 	if (!activate_on())
 		return false;
 	if (unlikely(!stage_begin(call, iterator)))
-		return tfstage_first(call, target, copy, iterator);
+		return begin_named(call, name_iterator(target, copy, iterator));
 	return true;
 }
 
@@ -275,7 +262,7 @@ static bool tfstage_compute(struct stage_call *call, const struct wrap_target *t
 	const uint16_t number = activate_on() ? stage_begin_leaf(call, kernel) : STAGE_NONE;
 
 	if (unlikely(number == STAGE_UNNAMED))
-		return tfstage_first_compute(call, target, kernel, context);
+		return begin_named(call, name_kernel(target, kernel, context));
 	return number;
 }
 
