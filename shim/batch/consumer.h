@@ -121,6 +121,7 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
  */
 uint64_t consumer_wait_skip(struct consumer *consumer, struct consumer_wait *wait);
 
+/* Returns true within a wait of another loader, within a load, and anywhere in a worker. */
 bool consumer_is_inside(void);
 
 uint64_t consumer_delivered(void);

@@ -251,6 +251,14 @@ bool api_get_flag(PyObject *object, const char *name, bool otherwise)
 	return api_flag(api_get_named(object, name), otherwise);
 }
 
+OFTEN PyObject *api_first(PyObject *args)
+{
+	PyObject *first = py.PyTuple_GetItem(args, 0);
+
+	py.PyErr_Clear();
+	return first;
+}
+
 PyObject *api_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name)
 {
 	PyObject *value = kwargs ? py.PyDict_GetItemString(kwargs, name) : NULL;

@@ -156,6 +156,9 @@ bool api_is_of_type(PyObject *object, const char *const *names);
 
 PyObject *api_itself(PyObject *none, PyObject *args, PyObject *kwargs);
 
+/* Returns a call's first argument, which is `self` in methods, borrowed; NULL: there is none. */
+PyObject *api_first(PyObject *args);
+
 /* Returns an argument of a call (borrowed) by place or name, or NULL. `at` < 0: by name only. */
 PyObject *api_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name);
 

@@ -213,11 +213,6 @@ static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, 
 	return batch;
 }
 
-bool follow_inside(void)
-{
-	return consumer_is_inside();
-}
-
 static struct followed *find_made(const struct follow_what *what, const PyObject *object)
 {
 	for (size_t i = 0; object && i < followed_count; i++) {
@@ -237,8 +232,8 @@ PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject
 	struct followed *one = NULL;
 
 	if (what->only_made)
-		one = follow_inside() ? NULL : find_made(what, object);
-	else if (!follow_inside() && consumer_record())
+		one = consumer_is_inside() ? NULL : find_made(what, object);
+	else if (!consumer_is_inside() && consumer_record())
 		one = find(what, key, object);
 	return one ? next(one, original, args, kwargs) : py.PyObject_Call(original, args, kwargs);
 }
@@ -247,7 +242,7 @@ void follow_made(const struct follow_what *what, PyObject *object)
 {
 	struct followed *one = NULL;
 
-	if (!follow_inside() && consumer_record())
+	if (!consumer_is_inside() && consumer_record())
 		one = find(what, object, object);
 	if (!one)
 		return;
@@ -261,7 +256,7 @@ PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObje
 {
 	PyObject *made;
 
-	if (follow_inside() || !consumer_record())
+	if (consumer_is_inside() || !consumer_record())
 		return py.PyObject_Call(original, args, kwargs);
 	made = iterator_make(original, args, kwargs, 0);
 	if (made)
@@ -295,7 +290,7 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	if (!one || !empty || !callable)
 		return NULL;
 	/* In a forked child, the caller is not the training. */
-	return is_of(one, capsule) && !follow_inside() ? next(one, callable, empty, NULL)
+	return is_of(one, capsule) && !consumer_is_inside() ? next(one, callable, empty, NULL)
 						       : py.PyObject_Call(callable, empty, NULL);
 }
 
@@ -342,7 +337,7 @@ PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator)
 {
 	struct followed *one = NULL;
 
-	if (iterator && !follow_inside() && consumer_record())
+	if (iterator && !consumer_is_inside() && consumer_record())
 		one = find(what, NULL, NULL);
 	return one ? wrap(iterator, one) : iterator;
 }

@@ -29,9 +29,6 @@ struct follow_what {
 	bool ahead;	    /* a thread of the iterator prefetches batches (ahead.h) */
 };
 
-/* Returns true within a wait of another loader, within a load, and anywhere in a worker. */
-bool follow_inside(void);
-
 /* Calls `original`, and records that as a wait. `object` is NULL for a function. */
 PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
 		      PyObject *args, PyObject *kwargs);

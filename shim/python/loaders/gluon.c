@@ -85,7 +85,7 @@ static PyObject *on_loader(PyObject *original, PyObject *args, PyObject *kwargs)
 	PyObject *workers = api_argument(args, kwargs, 8, "num_workers");
 	const int64_t count = workers ? api_number(workers, 0) : 0;
 
-	if (count > 0 && !follow_inside() && !api_in_daemon()) {
+	if (count > 0 && !consumer_is_inside() && !api_in_daemon()) {
 		worker_count = (uint32_t)count;
 		consumer_record();
 	}
@@ -95,7 +95,7 @@ static PyObject *on_loader(PyObject *original, PyObject *args, PyObject *kwargs)
 /* Wraps _MultiWorkerIter.__init__, which requests the first batches. */
 static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	return follow_inside() || !consumer_record() ? py.PyObject_Call(original, args, kwargs)
+	return consumer_is_inside() || !consumer_record() ? py.PyObject_Call(original, args, kwargs)
 						     : iterator_make(original, args, kwargs, 0);
 }
 
@@ -103,7 +103,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 static PyObject *on_push(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct thread *thread = activate_on() ? thread_waiting() : NULL;
-	PyObject *iterator = api_argument(args, NULL, 0, NULL), *result;
+	PyObject *iterator = api_first(args), *result;
 	const uint32_t life = thread_life;
 	uint64_t begin_ns;
 
@@ -252,7 +252,7 @@ static bool is_gluons(PyObject *initializer)
 
 static PyObject *on_worker(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	PyObject *tasks = api_argument(args, NULL, 0, NULL);
+	PyObject *tasks = api_first(args);
 	PyObject *results = api_argument(args, NULL, 1, NULL);
 	OWNED PyObject *standing = NULL, *changed = NULL;
 

@@ -62,14 +62,6 @@ static const struct follow_crew *const crews[LOADER_MAX] = {
 /* true: the user named a loader, so loaders of loaders.def are not followed */
 static bool users;
 
-static PyObject *self_of(PyObject *args)
-{
-	PyObject *self = py.PyTuple_GetItem(args, 0);
-
-	py.PyErr_Clear();
-	return self;
-}
-
 static const void *loader_of(const struct row *row, PyObject *object)
 {
 	OWNED PyObject *loader = NULL; /* the object keeps it alive */
@@ -95,7 +87,7 @@ static struct follow_what what_of(const struct row *row, PyObject *object)
 
 static bool is_inside(void)
 {
-	return follow_inside() || api_in_daemon();
+	return consumer_is_inside() || api_in_daemon();
 }
 
 static bool is_left_out(const struct row *row, PyObject *object)
@@ -140,7 +132,7 @@ static int gate(const struct row *row, PyObject *object)
 static PyObject *on_wait(const struct row *row, PyObject *original, PyObject *args,
 			 PyObject *kwargs)
 {
-	PyObject *object = self_of(args);
+	PyObject *object = api_first(args);
 	const int open = gate(row, object);
 	struct follow_what what;
 
@@ -185,7 +177,7 @@ static PyObject *make_graph(const struct row *row, PyObject *original, PyObject 
 static PyObject *on_make(struct row *row, PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	static const char *const generators[] = {"generator", NULL};
-	PyObject *object = self_of(args), *made;
+	PyObject *object = api_first(args), *made;
 	struct follow_what what;
 
 	if (row->how & GRAPH)
@@ -222,7 +214,7 @@ static void on_step(const struct row *row, PyObject *args)
 
 static void on_skip(const struct row *row, PyObject *args)
 {
-	PyObject *object = self_of(args);
+	PyObject *object = api_first(args);
 	const int64_t count = object ? api_get_number(object, "skip_batches", 0) : 0;
 
 	if (object && !is_inside())
@@ -285,7 +277,7 @@ static const struct follow_what of_made = {
 static PyObject *on_users_method(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	ahead_named();
-	return follow_call(&of_users, self_of(args), original, args, kwargs);
+	return follow_call(&of_users, api_first(args), original, args, kwargs);
 }
 
 static PyObject *on_users_function(PyObject *original, PyObject *args, PyObject *kwargs)
@@ -297,7 +289,7 @@ static PyObject *on_users_function(PyObject *original, PyObject *args, PyObject 
 static PyObject *on_users_next(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	ahead_named();
-	return follow_call(&of_made, self_of(args), original, args, kwargs);
+	return follow_call(&of_made, api_first(args), original, args, kwargs);
 }
 
 static PyMethodDef users_next = {"__next__", on_users_next, PY_VARARGS_KEYWORDS, NULL};

@@ -77,7 +77,7 @@ const struct follow_crew paddle_crew = {gather, task_of};
 static PyObject *on_data(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	static const char *const resumes[] = {"_ResumeIteration", NULL};
-	PyObject *iterator = api_argument(args, NULL, 0, NULL);
+	PyObject *iterator = api_first(args);
 	PyObject *batch = py.PyObject_Call(original, args, kwargs);
 	struct order *order;
 	int64_t task;
@@ -99,7 +99,7 @@ static PyObject *on_data(PyObject *original, PyObject *args, PyObject *kwargs)
 /* Wraps all that a thread of the iterator does: it loads ahead if there are no workers. */
 static PyObject *on_thread(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	PyObject *iterator = api_argument(args, NULL, 0, NULL);
+	PyObject *iterator = api_first(args);
 	struct thread *thread = iterator && consumer_record() ? thread_get() : NULL;
 
 	if (thread) {

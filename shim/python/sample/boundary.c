@@ -31,14 +31,6 @@ static OFTEN void set_format(struct decoded *image, const char *format)
 	image->format[length] = '\0';
 }
 
-static OFTEN PyObject *first_argument(PyObject *args)
-{
-	PyObject *first = py.PyTuple_GetItem(args, 0);
-
-	py.PyErr_Clear();
-	return first;
-}
-
 static OFTEN uint32_t item_of(PyObject *tuple, ssize_t at)
 {
 	PyObject *item = py.PyTuple_GetItem(tuple, at);
@@ -69,7 +61,7 @@ static void measure_rows(PyObject *args, PyObject *result, struct decoded *image
 static void measure_planes(PyObject *args, PyObject *result, struct decoded *image)
 {
 	OWNED PyObject *shape = api_get_named(result, "shape");
-	PyObject *first = first_argument(args);
+	PyObject *first = api_first(args);
 	ssize_t axes = shape ? py.PyTuple_Size(shape) : -1;
 	ssize_t size = first ? py.PyObject_Size(first) : -1;
 
@@ -92,7 +84,7 @@ static uint8_t byte_of(PyObject *buffer, ssize_t at)
 /* The argument is an array or bytes object with the content of a file. */
 static void measure_buffer(PyObject *args, PyObject *result, struct decoded *image)
 {
-	PyObject *buffer = first_argument(args);
+	PyObject *buffer = api_first(args);
 	ssize_t size = buffer ? py.PyObject_Size(buffer) : -1;
 	uint8_t begin[16];
 
@@ -108,7 +100,7 @@ static void measure_buffer(PyObject *args, PyObject *result, struct decoded *ima
 
 static void measure_path(PyObject *args, PyObject *result, struct decoded *image)
 {
-	PyObject *first = first_argument(args);
+	PyObject *first = api_first(args);
 	const char *path = first && api_is_string(first) ? py.PyUnicode_AsUTF8(first) : NULL;
 
 	py.PyErr_Clear();
@@ -121,7 +113,7 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 	static struct api_name own_size = {"_size", NULL}, size_name = {"size", NULL},
 			       format_name = {"format", NULL};
 	OWNED PyObject *size = NULL, *format = NULL;
-	PyObject *self = first_argument(args);
+	PyObject *self = api_first(args);
 
 	if (!self)
 		return;
@@ -159,7 +151,7 @@ static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct decode
 
 	if (measure != measure_pillow)
 		return true;
-	self = first_argument(args);
+	self = api_first(args);
 	return self && api_flag(api_get_again(self, &tile), true);
 }
 

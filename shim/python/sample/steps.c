@@ -84,11 +84,10 @@ static OFTEN bool begin_step(struct span *span, PyObject *object, const char *wh
 /* Times a method of a transform, as a step that is named after the transform's class. */
 static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	PyObject *self = py.PyTuple_GetItem(args, 0), *result;
+	PyObject *self = api_first(args), *result;
 	struct span span;
 	bool recorded;
 
-	py.PyErr_Clear();
 	recorded = self && begin_step(&span, self, "transform", "transform");
 	result = py.PyObject_Call(original, args, kwargs);
 	if (recorded)

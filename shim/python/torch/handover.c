@@ -100,7 +100,7 @@ static PyObject *on_take(PyObject *original, PyObject *args, PyObject *kwargs,
 			 const PyMethodDef *method)
 {
 	const bool is_queue = is_of_queue(method);
-	PyObject *key = api_argument(args, NULL, 0, NULL), *result;
+	PyObject *key = api_first(args), *result;
 	const uint64_t begin_ns = clock_now_ns();
 	const uint32_t life = thread_life;
 	struct thread *thread = own();
@@ -123,7 +123,7 @@ static PyObject *on_put(PyObject *original, PyObject *args, PyObject *kwargs,
 			const PyMethodDef *method)
 {
 	const struct thread *thread = own();
-	PyObject *queue = api_argument(args, NULL, 0, NULL);
+	PyObject *queue = api_first(args);
 	PyObject *object = api_argument(args, kwargs, 1, "item");
 	const bool counts = queue && thread && thread->ahead.asker;
 	const uint64_t count = counts ? count_in(queue) : UINT64_MAX;
@@ -149,7 +149,7 @@ static bool has_others(PyObject *future)
 static PyObject *on_set(PyObject *original, PyObject *args, PyObject *kwargs,
 			const PyMethodDef *method)
 {
-	PyObject *future = api_argument(args, NULL, 0, NULL);
+	PyObject *future = api_first(args);
 	PyObject *value = api_argument(args, kwargs, 1, "result");
 	struct thread *thread = own();
 

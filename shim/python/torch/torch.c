@@ -146,7 +146,7 @@ static void begin_recording(void)
 static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
-	PyObject *loader = result ? api_argument(args, NULL, 0, NULL) : NULL;
+	PyObject *loader = result ? api_first(args) : NULL;
 
 	if (loader)
 		identity_made(loader);
@@ -177,7 +177,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 	begin_recording();
 	if (activate_on())
 		handover_asks(0);
-	loader = api_argument(args, NULL, 0, NULL);
+	loader = api_first(args);
 	if (skip.loader == loader) {
 		skipped = skip.batches;
 		torch_skip(NULL, 0); /* another loader may get this one's address */
@@ -228,7 +228,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 	made = iterator_make(original, args, kwargs, 0);
 	if (!made || !activate_on())
 		return made;
-	iterator = api_argument(args, NULL, 0, NULL);
+	iterator = api_first(args);
 	loader = api_argument(args, kwargs, 1, "loader");
 	if (iterator && loader)
 		remember_maker(iterator, loader);
@@ -238,7 +238,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 /* Wraps what torchdata's __init__ calls to reach a saved state, for which it skips batches. */
 static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	PyObject *iterator = api_argument(args, NULL, 0, NULL), *made;
+	PyObject *iterator = api_first(args), *made;
 
 	begin_recording();
 	if (iterator && activate_on())
@@ -409,7 +409,7 @@ static PyObject *on_sample(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static PyObject *on_shutdown(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	PyObject *iterator = activate_on() ? api_argument(args, NULL, 0, NULL) : NULL, *result;
+	PyObject *iterator = activate_on() ? api_first(args) : NULL, *result;
 	struct consumer *consumer = iterator ? iterator_state(iterator) : NULL;
 	struct consumer_wait wait;
 
