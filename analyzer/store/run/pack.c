@@ -160,22 +160,16 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 	return 0;
 }
 
-static bool is_all_packed(struct db *db)
-{
-	ROWS *stmt = NULL;
-
-	return rows_first(db, &stmt, UNPACKED_SQL, "") == 1 &&
-	       sqlite3_column_int64(stmt, 0) == 0;
-}
-
 int pack_sum_totals(struct db *db, struct load_totals *ret_totals)
 {
 	ROWS *stmt = NULL;
 	struct pack_head head;
+	int64_t unpacked;
 	int r = 0, count = 0;
 
 	memset(ret_totals, 0, sizeof(*ret_totals));
-	if (!is_all_packed(db) || rows_prepare(db, HEADS_SQL, &stmt) < 0)
+	if (rows_number(db, UNPACKED_SQL, &unpacked) < 0 || unpacked ||
+	    rows_prepare(db, HEADS_SQL, &stmt) < 0)
 		return -ENOENT;
 	while (r == 0 && rows_next(stmt) == 1) {
 		r = pack_read_head(db, sqlite3_column_int64(stmt, 0), &head);
