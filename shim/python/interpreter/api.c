@@ -161,6 +161,14 @@ bool api_has(PyObject *object, const char *name)
 	return value;
 }
 
+bool api_has_text(PyObject *object, const char *name, const char *text)
+{
+	OWNED PyObject *value = object ? api_get_named(object, name) : NULL;
+
+	return value && api_is_string(value) &&
+	       py.PyUnicode_CompareWithASCIIString(value, text) == 0;
+}
+
 PyObject *api_get_path(PyObject *object, const char *path)
 {
 	char part[256];

@@ -151,6 +151,9 @@ void api_clear_run(void);
 bool api_is_string(PyObject *object);
 bool api_is_int(PyObject *object);
 
+/* Returns true if the object (may be NULL) has an attribute that is this text. */
+bool api_has_text(PyObject *object, const char *name, const char *text);
+
 /* Returns true if the name of the object's class is in `names`, a list that ends with NULL. */
 bool api_is_of_type(PyObject *object, const char *const *names);
 

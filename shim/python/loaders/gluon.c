@@ -242,21 +242,14 @@ static PyObject *enter_worker(PyObject *tasks, PyObject *results)
 	return standin_make(class, tasks);
 }
 
-static bool is_gluons(PyObject *initializer)
-{
-	OWNED PyObject *module = initializer ? api_get_named(initializer, "__module__") : NULL;
-
-	return module && api_is_string(module) &&
-	       py.PyUnicode_CompareWithASCIIString(module, LOADERS) == 0;
-}
-
 static PyObject *on_worker(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *tasks = api_first(args);
 	PyObject *results = api_argument(args, NULL, 1, NULL);
+	PyObject *initializer = api_argument(args, kwargs, 2, "initializer");
 	OWNED PyObject *standing = NULL, *changed = NULL;
 
-	if (tasks && results && is_gluons(api_argument(args, kwargs, 2, "initializer")))
+	if (tasks && results && api_has_text(initializer, "__module__", LOADERS))
 		standing = enter_worker(tasks, results);
 	changed = standing ? api_slice(args, 0) : NULL;
 	if (changed)

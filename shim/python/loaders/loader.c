@@ -405,13 +405,6 @@ void loader_users_patch(PyObject *module, size_t row)
 		patch_users(owner, target.owner[0] != '\0');
 }
 
-static bool is_named(PyObject *object, const char *attribute, const char *value)
-{
-	OWNED PyObject *name = api_get_named(object, attribute);
-
-	return name && api_is_string(name) && py.PyUnicode_CompareWithASCIIString(name, value) == 0;
-}
-
 /* Wraps __build_class__, which each class statement calls. */
 static PyObject *on_class(PyObject *original, PyObject *args, PyObject *kwargs)
 {
@@ -419,8 +412,8 @@ static PyObject *on_class(PyObject *original, PyObject *args, PyObject *kwargs)
 	PyObject *class = py.PyObject_Call(original, args, kwargs);
 	OWNED PyObject *builtins = NULL;
 
-	if (!class || done || !is_named(class, "__qualname__", target.owner) ||
-	    !is_named(class, "__module__", target.module))
+	if (!class || done || !api_has_text(class, "__qualname__", target.owner) ||
+	    !api_has_text(class, "__module__", target.module))
 		return class;
 	done = true;
 	patch_users(class, true);
