@@ -115,11 +115,6 @@ static PyObject *next_function(void)
 	return function;
 }
 
-static OFTEN PyObject *next_of(PyObject *iterator)
-{
-	return py.PyObject_CallFunctionObjArgs(next_function(), iterator, NULL);
-}
-
 /* `index` is the sample's number in the dataset or stream. */
 static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key, uint64_t index)
 {
@@ -131,7 +126,8 @@ static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key
 
 	if (recorded)
 		tally_sample_begin(span.thread);
-	value = key ? py.PyObject_GetItem(object, key) : next_of(object);
+	value = key ? py.PyObject_GetItem(object, key)
+		    : py.PyObject_CallFunctionObjArgs(next_function(), object, NULL);
 	if (!recorded)
 		return value;
 	span.uncounted = !value;	/* the end of a stream is not a sample */
@@ -341,7 +337,8 @@ static struct patch_guest composes[COMPOSE_MAX];
 static size_t compose_count HOT_DATA = 0;
 static uint32_t loading HOT_DATA = 0; /* loads under way in all threads; under the GIL */
 
-OFTEN void steps_load_begin(void)
+/* Patch Compose during loads only: torch.compile and torch.export must find the original. */
+static OFTEN void begin_load(void)
 {
 	if (loading++)
 		return;
@@ -349,7 +346,7 @@ OFTEN void steps_load_begin(void)
 		patch_guest_comes(&composes[i]);
 }
 
-OFTEN void steps_load_end(void)
+static OFTEN void end_load(void)
 {
 	if (--loading)
 		return;
@@ -418,7 +415,7 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 	PyObject *batch;
 
 	later_load_begin(is_worker);
-	steps_load_begin();
+	begin_load();
 	scope_load_begin(thread, &load);
 	batch = py.PyObject_Call(original, args, kwargs);
 	if (batch || !py.PyErr_ExceptionMatches(*py.stop_iteration))
@@ -427,6 +424,6 @@ PyObject *loading_call(struct thread *thread, uint32_t samples, PyObject *origin
 		scope_load_cancel(thread, &load);
 	/* A worker only loads, so Compose's wrappers stay. Elsewhere they go after each load. */
 	if (!is_worker)
-		steps_load_end();
+		end_load();
 	return batch;
 }

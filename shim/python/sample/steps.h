@@ -18,10 +18,6 @@ void steps_watch(PyObject *fetcher);
 /* Returns a stand-in for the dataset, as a new reference, or NULL. */
 PyObject *steps_dataset(PyObject *dataset);
 
-/* Patch Compose during loads only: torch.compile and torch.export must find the original. */
-void steps_load_begin(void);
-void steps_load_end(void);
-
 enum steps_row {
 #define STEPS(id, module, class, method, wrapper) STEPS_##id,
 #include "python/sample/steps.def"

@@ -56,7 +56,7 @@ static void describe_place(struct text *text, const char *path, const char *name
 }
 
 struct walk {
-	uint64_t hash;
+	uint64_t hash;	/* of the place and of the calls nearest to the library; 0: unknown */
 	int nearest;	/* number of frames so far that are not the loaders' own */
 	bool found;	/* a frame of the program's own code was found */
 	bool is_dataset; /* a dataset of TensorFlow's is iterated; else a loader is made */
@@ -103,7 +103,10 @@ static bool take_frame(struct walk *walk, PyObject *frame)
 	return !walk->found || walk->nearest < NEAREST_MAX;
 }
 
-/* Walks from the frame that runs to the program's own code. Needs the GIL. */
+/*
+ * Walks from the frame that runs to the program's own code, and writes its place, as
+ * "train.py:41 in main". Needs the GIL.
+ */
 static struct walk walk_frames(struct text *text, bool is_dataset)
 {
 	struct walk walk = {.hash = HASH_BEGIN, .is_dataset = is_dataset, .text = text};
@@ -121,15 +124,6 @@ static struct walk walk_frames(struct text *text, bool is_dataset)
 	if (!walk.nearest)
 		walk.hash = 0;
 	return walk;
-}
-
-/*
- * Writes the place where a loader is made, as "train.py:41 in main". Returns a hash of the place
- * and of the calls nearest to torch's code; 0: unknown. Needs the GIL.
- */
-static uint64_t origin_find(struct text *text)
-{
-	return walk_frames(text, false).hash;
 }
 
 #define ITERATED_MAX 64 /* this many datasets that the program iterates are told apart */
@@ -195,7 +189,7 @@ void identity_made(PyObject *loader)
 		return;
 	mark->object = loader;
 	mark->made = ++moments;
-	mark->origin = origin_find(&place);
+	mark->origin = walk_frames(&place, false).hash;
 	memcpy(mark->place, place.buffer, place.length + 1);
 }
 

@@ -197,12 +197,6 @@ static int64_t set_workers(const struct setting *setting, int64_t wanted)
 	return wanted;
 }
 
-static void set_prefetch(const struct setting *setting, int64_t wanted)
-{
-	tell(setting, DLPROF_SET_PREFETCH, prefetch_of(setting->loader), wanted);
-	put(setting, "prefetch_factor", py.PyLong_FromLongLong(wanted));
-}
-
 static void set_flag(const struct setting *setting, enum dlprof_set key, int32_t wanted)
 {
 	const char *name = dlprof_set_rows[key].key;
@@ -301,8 +295,12 @@ static void set_all(const struct setting *setting)
 			wanted[key] = refuse(setting, key,
 					     "only workers get it, and there are none");
 	}
-	if (wanted[DLPROF_SET_PREFETCH] >= 0)
-		set_prefetch(setting, wanted[DLPROF_SET_PREFETCH]);
+	if (wanted[DLPROF_SET_PREFETCH] >= 0) {
+		tell(setting, DLPROF_SET_PREFETCH, prefetch_of(setting->loader),
+		     wanted[DLPROF_SET_PREFETCH]);
+		put(setting, "prefetch_factor",
+		    py.PyLong_FromLongLong(wanted[DLPROF_SET_PREFETCH]));
+	}
 	for (int key = DLPROF_SET_PERSISTENT; key <= DLPROF_SET_PIN; key++)
 		if (wanted[key] >= 0)
 			set_flag(setting, key, wanted[key]);
