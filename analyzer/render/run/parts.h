@@ -124,7 +124,8 @@ bool dialect_is_dispatcher(const struct loader_info *loader);
 /* Replaces words by those for the loader's library, if PyTorch's do not fit. */
 void dialect_say(const struct report *report, const struct advice *advice, struct remedy *ret);
 
-#define SHARES_MOST (ACCOUNT_PART_MAX + 1)
+/* the parts of the waiting, what of it is not divided, and the steps */
+#define SHARES_MOST (ACCOUNT_PART_MAX + 2)
 
 /* How a part of the account looks, and what it is; at ACCOUNT_PART_MAX the steps. */
 extern const struct share_look {
