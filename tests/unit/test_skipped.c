@@ -73,3 +73,41 @@ Test(skipped, waits_count_up_to_the_last_batch_that_is_thrown_away)
 	cr_expect_eq(find_skipped(3, true).count, 0);
 	cr_expect_eq(find_skipped(4, true).count, 240);
 }
+
+/* Judges 4 epochs of 100 batches, of which every second is a pass whose steps take `pass_ms`. */
+static enum cause judge_passes(double pass_ms, int busy, bool has_gpu)
+{
+	epochs = 4;
+	make(NULL, NULL);
+	for (int i = 0; i < LOADS; i++) {
+		const bool is_pass = i / 100 % 2 == 0;
+
+		series.compute_ns[i] = (float)((is_pass ? i % 100 < busy ? 2 : pass_ms : 30) * MS);
+		series.wait_ns[i] = (float)(is_pass ? 25 * MS : 5 * MS);
+	}
+	return judge(&(struct cause_input){.has_gpu = has_gpu});
+}
+
+Test(skipped, passes_that_use_no_batch)
+{
+	double time_ns, passes_ns = 199 * 25 * MS;
+
+	cr_expect_eq(judge_passes(0.005, 10, false), CAUSE_IDLE_PASSES, "%s",
+		     cause_names[diagnosis.cause]);
+	cr_expect_eq(diagnosis.passes.epoch_count, 2);
+	cr_expect_eq(diagnosis.passes.count, 200);
+	cr_expect_float_eq(diagnosis.passes.time_ns, passes_ns, MS);
+	time_ns = finding.account.time_ns;
+	cr_assert_eq(diagnosis.advice.steps[0].id, ADVICE_DROP_PASSES);
+	cr_expect_float_eq(diagnosis.advice.steps[0].gain, time_ns / (time_ns - passes_ns) - 1,
+			   1e-3);
+	/* A forward pass takes longer; some steps work; they take too long; a GPU may work. */
+	judge_passes(0.1, 0, false);
+	cr_expect_eq(diagnosis.passes.count, 0);
+	judge_passes(0.005, 30, false);
+	cr_expect_eq(diagnosis.passes.count, 0);
+	judge_passes(0.005, 20, false);
+	cr_expect_eq(diagnosis.passes.count, 0);
+	judge_passes(0.005, 0, true);
+	cr_expect_eq(diagnosis.passes.count, 0);
+}

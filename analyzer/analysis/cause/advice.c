@@ -417,8 +417,10 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 			r = extend(v, removed.least, false, ret);
 	} else if (id == ADVICE_VECTORISE_SAMPLER && v->diagnosis->start_sampling_ns > 0)
 		ret->gain = gain_of(v->diagnosis->start_sampling_ns / v->finding->account.time_ns);
-	else if (id == ADVICE_SKIP_IN_SAMPLER)
-		ret->gain = fmin(gain_of(v->diagnosis->skipped.wait_ns /
+	else if (id == ADVICE_SKIP_IN_SAMPLER || id == ADVICE_DROP_PASSES)
+		ret->gain = fmin(gain_of((id == ADVICE_DROP_PASSES
+						  ? v->diagnosis->passes.time_ns
+						  : v->diagnosis->skipped.wait_ns) /
 					 v->finding->account.time_ns),
 				 v->finding->gain_alone - 1);
 	else if (id == ADVICE_MOVE_OUT_OF_PROCESS &&

@@ -475,7 +475,8 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 
 	if (f->starved) {
 		add_starts(s, f, input->lines, d);
-		add_delivery(s, f, part_ns[ACCOUNT_RECEIVING] - asked_ns, d);
+		add_delivery(s, f, fmax(0, part_ns[ACCOUNT_RECEIVING] - asked_ns -
+					   d->passes.received_ns), d);
 		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_SAMPLER),
 			  part_ns[ACCOUNT_SAMPLING], time_ns);
 		if (isnan(pool_ns))
@@ -484,6 +485,9 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 				  fmax(0, f->own.part_ns[ACCOUNT_SAMPLING]);
 		add_cause(d, CAUSE_SKIPPED_BATCHES, pool_ns * d->skipped.wait_share, time_ns);
 		pool_ns *= 1 - d->skipped.wait_share;
+		add_cause(d, CAUSE_IDLE_PASSES, d->passes.not_ready_ns + d->passes.received_ns,
+			  time_ns);
+		pool_ns = fmax(0, pool_ns - d->passes.not_ready_ns);
 		add_cause(d, CAUSE_UNEVEN_SHARDS, asked_ns + pool_ns * d->uneven.wait_share,
 			  time_ns);
 		pool_ns *= 1 - d->uneven.wait_share;
@@ -609,6 +613,7 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 	if (isnan(ret->grounds.shared_per_s))
 		uneven_find(s, f, grounds_is_asking(&ret->grounds), &ret->uneven);
 	skipped_find(s, f, input->has_gpu, &ret->skipped);
+	skipped_find_passes(s, f, input->has_gpu, &ret->passes);
 	split_find(s, f, &ret->slow, &periods, &split);
 	ret->cold = split.cold;
 	ret->shift = split.shift;

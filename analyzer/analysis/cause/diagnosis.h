@@ -171,6 +171,7 @@ struct diagnosis {
 	struct slow_workers slow;
 	struct uneven uneven;
 	struct skipped skipped;
+	struct passes passes;
 	struct cold cold;
 	struct shift shift;
 	double cpu_share;         /* share of the cores' time that the workers use; NAN: unknown */

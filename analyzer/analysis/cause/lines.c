@@ -647,6 +647,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	const enum line_group group = group_of_cause[diagnosis->cause];
 	const struct line_lead *lead, *holders;
 	const struct line_share *own;
+	const bool names_loops = diagnosis->cause == CAUSE_IDLE_PASSES;
 	bool is_asking;
 
 	if (group == LINE_NONE || lines->groups[group].samples < NAMED_COUNT)
@@ -675,7 +676,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 	if (diagnosis->cause == CAUSE_SERIAL_STAGE)
 		return false;
 	for (size_t i = 0; i < lead->count && !ret->line; i++)
-		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop &&
+		if (takes(&lead->lines[i], NAMED_SHARE) && lead->lines[i].is_loop <= names_loops &&
 		    may_be_pauses(&lead->lines[i], finding, diagnosis))
 			ret->line = &lead->lines[i];
 	own = group == LINE_STEPS ? lines_of_function(lead) : NULL;

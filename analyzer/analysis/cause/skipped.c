@@ -10,6 +10,10 @@
 #define STEP_MOST_NS  2e5 /* Python needs longer to launch a forward and a backward pass */
 #define LONG_MOST     0.05 /* at most this share of the skipped batches may have longer steps */
 #define WAITING_LEAST 0.5
+#define PASS_STEP_NS  5e4 /* the smallest models' forward passes, with a loss, take longer */
+#define PASS_SHORT    0.75 /* share of a pass's steps that are that short */
+#define PASS_STEPS    0.02 /* its steps take at most this share of as many mean steps */
+#define PASS_LEAST    0.05
 
 /* Returns false if the GPU was idle. Even a short step may use it, as launches return at once. */
 static bool may_use_gpu(const struct batch_series *s, size_t i)
@@ -71,4 +75,66 @@ void skipped_find(const struct batch_series *s, const struct finding *f, bool ha
 		ret->wait_share = skipped_ns / all_ns;
 	else
 		*ret = (struct skipped){0};
+}
+
+/* Returns true if no batch of an epoch is used. Other programs may have made some steps longer. */
+static bool is_pass(const struct batch_series *s, bool has_gpu, size_t begin, size_t end,
+		    double mean_ns)
+{
+	const double count = (double)(end - begin);
+	double short_count = 0, ns = 0;
+
+	for (size_t i = begin; i < end; i++) {
+		if (!series_has(s->compute_ns, i) || (has_gpu && may_use_gpu(s, i)))
+			return false;
+		short_count += (double)s->compute_ns[i] <= PASS_STEP_NS;
+		ns += (double)s->compute_ns[i];
+	}
+	return short_count >= PASS_SHORT * count && ns <= PASS_STEPS * mean_ns * count;
+}
+
+static void add_pass(const struct batch_series *s, const struct finding *f, size_t begin,
+		     size_t end, struct passes *ret)
+{
+	ret->epoch_count++;
+	ret->count += end - begin;
+	for (size_t i = begin; i < end; i++) {
+		const double wait_ns = series_time(s->wait_ns, i);
+		const double not_ready_ns = fmin(stall_not_ready_ns(s, f, i), wait_ns);
+
+		if (i == 0 && !s->is_part)
+			continue;
+		ret->time_ns += wait_ns;
+		ret->not_ready_ns += not_ready_ns;
+		if (s->state[i] & SERIES_STEADY)
+			ret->received_ns += wait_ns - not_ready_ns;
+	}
+}
+
+void skipped_find_passes(const struct batch_series *s, const struct finding *f, bool has_gpu,
+			 struct passes *ret)
+{
+	size_t run = 0, next, epoch = 0, step_count;
+	double mean_ns;
+
+	*ret = (struct passes){0};
+	if (!s->compute_ns || !s->wait_ns)
+		return;
+	mean_ns = stats_mean(s->compute_ns, s->count, &step_count);
+	for (; run < s->run_count; run = next) {
+		const size_t begin = s->runs[run].begin;
+		const struct account_restart restart =
+			account_restart(s, &epoch, s->runs[run].epoch);
+		size_t end;
+
+		next = series_next_epoch(s, run);
+		end = series_run_end(s, next - 1);
+		if (!is_pass(s, has_gpu, begin, end, mean_ns))
+			continue;
+		add_pass(s, f, begin, end, ret);
+		ret->time_ns += restart.start_ns;
+	}
+	if (ret->count < SKIPPED_FEWEST || s->count - ret->count < SKIPPED_FEWEST ||
+	    !(ret->time_ns >= PASS_LEAST * f->account.time_ns))
+		*ret = (struct passes){0};
 }

@@ -10,6 +10,11 @@
  * - the epoch goes on with longer steps;
  * - they cause at least half of the waiting for batches that were not ready;
  * - the run's GPU, if any, was idle meanwhile.
+ *
+ * A training may also pass over the whole loader without using a batch, say to count them. Such a
+ * pass is an epoch of which three quarters of the steps take at most 50 us (validation takes
+ * longer), and all together 2 % of as many mean steps. There are SKIPPED_FEWEST batches or more in
+ * passes, and as many in other epochs, and the passes take a twentieth of the time or more.
  */
 #pragma once
 
@@ -23,5 +28,15 @@ struct skipped {
 	double wait_share; /* their share of the waiting for batches that were not ready */
 };
 
+struct passes {
+	size_t epoch_count; /* 0: there are no passes */
+	size_t count;       /* number of their batches */
+	double not_ready_ns, received_ns; /* waits for these batches, by their reason */
+	double time_ns;     /* all their waits, with the starts of their epochs */
+};
+
 void skipped_find(const struct batch_series *series, const struct finding *finding, bool has_gpu,
 		  struct skipped *ret);
+
+void skipped_find_passes(const struct batch_series *series, const struct finding *finding,
+			 bool has_gpu, struct passes *ret);

@@ -472,6 +472,12 @@ static void add_first(const struct report *report, char *text, size_t size)
 			    d->skipped.count, report->finding.batch_count);
 		add_cost(report, text, size);
 		break;
+	case CAUSE_IDLE_PASSES:
+		page_append(text, size, " %zu of %zu epochs (%zu of %zu batches) have no steps.",
+			    d->passes.epoch_count, report->finding.epoch_count, d->passes.count,
+			    report->finding.batch_count);
+		add_cost(report, text, size);
+		break;
 	case CAUSE_UNEVEN_SHARDS:
 		add_uneven(report, text, size);
 		break;

@@ -14,7 +14,7 @@
 #include "analysis/ranks/rank.h"
 
 #define MAGIC      "DLPRPART"
-#define VERSION    14
+#define VERSION    15
 #define MOST_RANKS ((uint64_t)1 << 24)
 #define MOST_BYTES ((uint64_t)1 << 32)
 
