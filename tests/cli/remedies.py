@@ -483,6 +483,24 @@ def check_asleep(folder):
         t.equal("Meanwhile 0.8 bytes come from sockets for each byte of a batch" in text, share == 0.8, share, text)
 
 
+def check_own_processes(folder):
+    """Processes that loads start use cores; workers may not start any."""
+    found = []
+    for cores in (0.9, 0):
+        path = os.path.join(folder, "pool.db")
+        batches = rundb.simulate(300, 0, 120, 20)
+        for batch in batches:
+            batch.update(cpu_ns=batch["load_ns"] // 5, blocked_ns=batch["load_ns"] * 3 // 4)
+        rundb.build(path, [rundb.loader(batches, workers=0, batch_size=SAMPLES)], meta={
+            "schema": "10", "cpus": "2", "children_cpu_ns": str(int(cores * 1e9)), "children_cpu_of_ns": str(10**9),
+            "other_cpu_ns": "0", "other_cpu_of_ns": str(10**9), "main_cpu_ns": str(10**9 // 4), "main_cpu_of_ns": str(10**9)})
+        step = check(cores, path, "use_workers")
+        text = forms.flat(forms.run(path))
+        t.equal("Workers may not start processes by multiprocessing (Pool)" in text, cores > 0, cores, text)
+        found.append(step["gain"])
+    t.check(found[0] < found[1], "the processes' cores limit what workers bring", found)
+
+
 def check_asked(folder):
     """A server that sends next to nothing, while files are read, is asked for no data."""
     for read, words in ((1, "1. Ask once, beforehand, and keep the answers, or once a batch"), (0, "1. Ask for more at a time")):
@@ -629,7 +647,7 @@ def main():
                  check_bytes, check_made_again, check_sampler, check_idle, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
                  check_trainer, check_other_end, check_connecting, check_fixed, check_growth, check_asleep, check_asked,
                  check_beside, check_reopened, check_compiling, check_without_workers,
-                 check_waiting_decoder, check_inner, check_left_early, check_device):
+                 check_waiting_decoder, check_inner, check_left_early, check_device, check_own_processes):
         each(t.scratch())
     t.finish()
 

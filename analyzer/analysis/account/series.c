@@ -311,9 +311,10 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 	if (facts->wait_ns[LOAD_WAIT_THREAD] >= WAITS_LEAST * facts->load_ns ||
 	    (series->workers > 0 && unseen >= WAITS_LEAST && facts->runnable_threads >= 1))
 		series->worker_threads = facts->runnable_threads;
-	series->worker_cores = series->worker_threads;
+	/* Without workers, the threads are the training's own, and not those of a load. */
+	series->worker_cores = series->workers > 0 ? series->worker_threads : NAN;
 	if (children >= CHILDREN_LEAST) {
-		series->worker_cores = fmax(series->worker_threads, cpu) + facts->children_cores;
+		series->worker_cores = fmax(series->worker_cores, cpu) + facts->children_cores;
 		series->other_cores -= fmin(children, series->other_cores);
 		share_take_out(&series->share, children);
 	}

@@ -485,12 +485,12 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 		t->step_cpu = main_ns * (double)t->count / step_ns;
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
-	/* Loads that wait for other threads of their worker need the cores of these threads. */
-	if (s->workers > 0 && s->worker_cores > t->load_cpu / t->load_got + THREADS_MORE) {
+	/* Loads that wait for threads or processes of their own need the cores of these. */
+	if (s->worker_cores > t->load_cpu / t->load_got + THREADS_MORE) {
 		/* If the loading thread hardly works, load_got says nothing about busy threads. */
 		if (t->load_cpu < t->load_got / 2)
 			t->load_got = share_of_thread(
-				&t->share, s->workers + t->step_cpu * t->step_threads, 1);
+				&t->share, fmax(1, s->workers) + t->step_cpu * t->step_threads, 1);
 		t->load_cpu = fmin(1, s->worker_cores) * t->load_got;
 	}
 	/* A thread that works little is taken to have a core for itself: it waits for one only when

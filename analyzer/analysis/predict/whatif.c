@@ -521,8 +521,8 @@ static double find_outside(const struct batch_series *s, const struct finding *f
 				waited = fmax(0, waited) + share;
 		}
 	}
-	/* A load waits for its worker's other threads only as far as these run. */
-	if (s->workers > 0 && s->worker_cores >= 0)
+	/* A load waits for threads and processes of its own only as far as these run. */
+	if (s->worker_cores >= 0)
 		threads = fmax(0, fmin(1, s->worker_cores) - cpu - ready);
 	cpu = 1 - cpu - ready - threads;
 	return isnan(cpu) && isnan(waited) ? NAN : fmin(1, fmax(waited, cpu));

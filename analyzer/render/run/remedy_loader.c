@@ -75,6 +75,11 @@ void remedy_workers(const struct report *report, const struct advice *advice, st
 	else
 		snprintf(ret->how_buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s.", workers,
 			 plural);
+	if (is_first && dialect_of(report->loader)->is_torch &&
+	    report->diagnosis.grounds.starts_programs)
+		page_append(ret->how_buffer, REMEDY_WORDS,
+			    " Workers may not start processes by multiprocessing (Pool): if the "
+			    "loads do, let the workers do that work themselves.");
 }
 
 void remedy_no_workers(const struct report *report, const struct advice *advice, struct remedy *ret)
