@@ -483,6 +483,21 @@ def check_asleep(folder):
         t.equal("Meanwhile 0.8 bytes come from sockets for each byte of a batch" in text, share == 0.8, share, text)
 
 
+def check_small_pieces(folder):
+    """A pipe that is read byte by byte takes the loads' CPU time, which is no waiting; copying large pieces does, too."""
+    for megabytes in (45, 45000):
+        path = build(os.path.join(folder, "pieces.db"), 8192, asked=0.65)
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE t_batch SET cpu_ns = load_ns * 71 / 100")
+            database.execute("INSERT INTO t_total SELECT 'wait', 'pipe', 'pipe', 0, COUNT(*), SUM(load_ns) * 65 / 100,"
+                             " ?, 0, 1000, 0 FROM t_batch", (megabytes * 10**6,))
+        check(megabytes, path, None, "pipes 29 %", ["without_helper"])
+        text = forms.flat(forms.run(path))
+        t.check("calls on pipes 36 %" in text and "A load waits" not in text, megabytes, text)
+        t.equal("Many short calls on pipes or sockets take 36 % of a load: read larger pieces" in text, megabytes == 45,
+                megabytes, text)
+
+
 def check_own_processes(folder):
     """Processes that loads start use cores; workers may not start any."""
     found = []
@@ -647,7 +662,8 @@ def main():
                  check_bytes, check_made_again, check_sampler, check_idle, check_anew, check_shards, check_transform, check_threads, check_turns, check_now_and_then,
                  check_trainer, check_other_end, check_connecting, check_fixed, check_growth, check_asleep, check_asked,
                  check_beside, check_reopened, check_compiling, check_without_workers,
-                 check_waiting_decoder, check_inner, check_left_early, check_device, check_own_processes):
+                 check_waiting_decoder, check_inner, check_left_early, check_device, check_small_pieces,
+                 check_own_processes):
         each(t.scratch())
     t.finish()
 

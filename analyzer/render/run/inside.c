@@ -120,6 +120,12 @@ static void divide_sleep(const struct load_facts *facts, struct inside_parts *pa
 		if (wait_ns > 0)
 			add_part(parts, names[kind], "", 0, (int64_t)fmin(wait_ns, 9e18));
 	}
+	if (facts->calls_ns > 0)
+		add_part(parts,
+			 facts->wait_ns[LOAD_WAIT_PIPE] >= facts->wait_ns[LOAD_WAIT_SOCKET]
+				 ? "calls on pipes"
+				 : "calls on sockets",
+			 "", 0, (int64_t)fmin(facts->calls_ns, 9e18));
 	qsort(parts->items, parts->count, sizeof(*parts->items), by_time);
 }
 

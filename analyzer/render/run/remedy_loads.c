@@ -139,13 +139,30 @@ static void add_leader(const struct report *report, const char *how, char *buffe
 	}
 }
 
+#define CALLS_LEAST 0.25
+
+/* Says that loads read and write pipes or sockets in many short calls. False: it is not known. */
+static bool add_calls(const struct load_facts *facts, char *buffer)
+{
+	const double share = load_facts_calls_share(facts);
+
+	if (share < CALLS_LEAST)
+		return false;
+	page_append(buffer, REMEDY_WORDS,
+		    "Many short calls on pipes or sockets take %s of a load: read larger pieces "
+		    "(a buffer: bufsize=-1, io.BufferedReader).",
+		    UNITS_SHARE(share));
+	return true;
+}
+
 void remedy_cpu(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
 	if (advice->is_open)
 		ret->line = "Make the loads need half the CPU, or less.";
 	else
 		ret->line = "Make the loads need half the CPU.";
-	if (!add_transform(report, ret->how_buffer) &&
+	if (!add_calls(&report->facts, ret->how_buffer) &&
+	    !add_transform(report, ret->how_buffer) &&
 	    !code_say_lead(report, LINE_LOADS, ret->how_buffer, REMEDY_WORDS))
 		add_leader(report, ret->how, ret->how_buffer);
 }

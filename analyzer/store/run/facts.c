@@ -85,6 +85,8 @@ static enum load_wait_kind kind_of(const char *name)
 	return LOAD_WAIT_OTHER;
 }
 
+#define EXCESS_LEAST 0.1 /* a smaller share of the loads is the error of their measurement */
+
 /* Limits the time of page faults, which may include time in which loads only waited for a core. */
 static void bound_faults(struct load_facts *ret)
 {
@@ -116,6 +118,31 @@ static void leave_out_failed(double blocked_ns, struct load_facts *facts)
 		facts->wait_ns[kind] *= kind == LOAD_WAIT_FAULT ? 1 : blocked_ns / all_ns;
 	for (size_t i = 0; i < facts->peer_count; i++)
 		facts->peers[i].ns *= blocked_ns / all_ns;
+}
+
+static bool is_transfer(enum load_wait_kind kind)
+{
+	return kind == LOAD_WAIT_SOCKET || kind == LOAD_WAIT_PIPE || kind == LOAD_WAIT_WRITE;
+}
+
+/*
+ * The time of reads and writes of pipes and sockets includes their CPU time, which is most of it if
+ * they are many and short. Takes out by how much waits and CPU time exceed the loads: `excess_ns`.
+ */
+static void leave_out_cpu(double excess_ns, struct load_facts *facts)
+{
+	double all_ns = 0, part;
+
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		all_ns += is_transfer(kind) ? facts->wait_ns[kind] : 0;
+	if (!(all_ns > 0) || !(excess_ns >= EXCESS_LEAST * facts->load_ns))
+		return;
+	facts->calls_ns = fmin(excess_ns, all_ns);
+	part = 1 - facts->calls_ns / all_ns;
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		facts->wait_ns[kind] *= is_transfer(kind) ? part : 1;
+	for (size_t i = 0; i < facts->peer_count; i++)
+		facts->peers[i].ns *= is_transfer(facts->peers[i].kind) ? part : 1;
 }
 
 static int read_waits(struct db *db, double blocked_ns, struct load_facts *ret)
@@ -189,6 +216,7 @@ static int read_loads(struct db *db, const struct run_info *run, const struct lo
 	const bool is_recorded = rows_any(db, "SELECT 1 FROM t_process LIMIT 1");
 	const double cpu_ns = query_known(loads->cpu_ns);
 	const double blocked_ns = query_known(loads->blocked_ns);
+	int r;
 
 	ret->load_ns = query_known(loads->load_ns);
 	if (!is_recorded || !(ret->load_ns > 0))
@@ -196,7 +224,9 @@ static int read_loads(struct db *db, const struct run_info *run, const struct lo
 	ret->no_core_ns = no_core(run, by_workers, cpu_ns, ret->load_ns - cpu_ns - blocked_ns);
 	if (isnan(blocked_ns) || run->schema < SINCE_VERSION)
 		return 0;
-	return read_waits(db, blocked_ns, ret);
+	r = read_waits(db, blocked_ns, ret);
+	leave_out_cpu(cpu_ns + blocked_ns - ret->load_ns, ret);
+	return r;
 }
 
 /* Returns true for a transform of torchvision that gives the same whenever it gets the same. */
