@@ -169,7 +169,21 @@ def check_firsts(folder):
         text = forms.flat(forms.run(path + str(opens)))
         t.equal(words in text, not opens, "that open", opens)
         t.check("A worker's first load of an epoch takes 2.49 s, others 6.00 ms." in text, "why", text)
-
+        t.check("A load waits" not in text, "for nobody", text)
+    # The first loads ask a server, and take most of all loads' time.
+    for name, slow_ms, other_ms in (("asking", 2500, 6), ("seldom", 700, 12)):
+        batches = rundb.simulate(160, 2, lambda i: slow_ms if i < 2 else other_ms, 20, epochs=3)
+        for batch in batches:
+            batch.update(read_ns=0, open_ns=0, blocked_ns=batch["load_ns"] * 97 // 100, cpu_ns=batch["load_ns"] // 50)
+        rundb.build(path + name, [rundb.loader(batches, workers=2, persistent=1)], meta={"schema": "10"})
+        with sqlite3.connect(path + name) as database:
+            database.execute("INSERT INTO t_total SELECT 'wait', '10.0.0.7:443', 'socket', 0, COUNT(*),"
+                             " SUM(load_ns) * 97 / 100, 1, 0, 1000, 0 FROM t_batch")
+        text = forms.flat(forms.run(path + name))
+        t.equal("A load waits for 10.0.0.7:443 in 97 % of its time" in text, name == "asking", name, text)
+        t.check("A worker's first load of an epoch takes" in text, name, text)
+        t.equal("What a first load asks for in each epoch (a list of files, say), ask once" in text, name == "asking",
+                name, text)
 
     starts = dict(load_ms=38, count=12, epochs=14, persistent=1)
     step = check("read in vain", build(path + "r", 48000, again=48, file="/data/views.pt", **starts), "read_less",

@@ -15,6 +15,7 @@
 #define MOST_KERNELS   1e15 /* a file with more kernels is damaged */
 #define LONG_STEP      0.1
 #define FIRST_LONG     10.0
+#define FIRSTS_LEAD    0.5
 #define LONG_STEPS 1.2
 #define OTHERWISE      1.25
 /* If sockets bring at least this share of a batch's bytes, sleeping loads may wait for them. */
@@ -199,6 +200,14 @@ double evidence_first_loads(const struct report *report, size_t *ret_count)
 	}
 	ns /= (double)*ret_count;
 	return ns >= FIRST_LONG * report->finding.load_mean_ns ? ns : NAN;
+}
+
+bool evidence_firsts_lead(const struct report *report)
+{
+	size_t count;
+	const double ns = evidence_first_loads(report, &count);
+
+	return ns * (double)count >= FIRSTS_LEAD * (double)report->totals.load_ns;
 }
 
 static const char *ordinal(int64_t number, char buffer[32])
@@ -439,6 +448,8 @@ static void add_first(const struct report *report, char *text, size_t size)
 	case CAUSE_EPOCH_START:
 		add_cost(report, text, size);
 		add_start(report, text, size);
+		if (evidence_firsts_lead(report))
+			add_outside(report, text, size);
 		break;
 	case CAUSE_DELIVERY:
 		add_cost(report, text, size);

@@ -62,6 +62,8 @@ void evidence_add_line(const struct report *report, char *text, size_t size);
  * the number of such loads. NAN: it is not much longer than that of other loads, or unknown.
  */
 double evidence_first_loads(const struct report *report, size_t *ret_count);
+/* Returns true if workers' first loads in epochs take half of all loads' time or more. */
+bool evidence_firsts_lead(const struct report *report);
 /* Appends "from 10 ms in the first quarter of the run to 40 ms in the last". */
 void evidence_add_growth(const struct growth *growth, char *text, size_t size);
 /* Appends what share would be waiting without the longest step. False: nearly the same. */

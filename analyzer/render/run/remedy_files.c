@@ -171,6 +171,6 @@ void remedy_helper(const struct report *report, const struct advice *advice, str
 	} else if (r->is_other_end_idle) {
 		ret->line = "Let what the loads wait for begin earlier, or do it once, beforehand.";
 		ret->how = "The process at the other end of the pipe is not seen to compute, so it "
-			   "waits, too. Begin several at once: more workers, or threads.";
+			   "waits, too. Begin several at once, by threads, before they are needed.";
 	}
 }

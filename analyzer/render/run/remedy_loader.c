@@ -132,6 +132,13 @@ static void add_firsts(const struct report *report, char *buffer)
 	size_t count;
 	const double ns = evidence_first_loads(report, &count);
 
+	if (evidence_firsts_lead(report) &&
+	    report->diagnosis.grounds.asked_share >= GROUNDS_OUTSIDE) {
+		page_append(buffer, REMEDY_WORDS,
+			    "What a first load asks for in each epoch (a list of files, say), ask "
+			    "once, before the loop, and give the answer to the dataset.");
+		return;
+	}
 	if (report->series.iterable != 1 || isnan(ns) ||
 	    (double)(totals->open_ns + totals->read_ns) > REMEDY_FEW_FILES * ns * (double)count)
 		return;

@@ -299,7 +299,9 @@ static void add_why(const struct report *report, struct outline *o)
 	outline_item(o, "Why", "%s", text);
 	outline_items(o, SCREEN_LINE);
 	text[0] = '\0';
-	if (code_add_named(report, text, sizeof(text)))
+	if (code_add_named(report, text, sizeof(text)) ||
+	    (report->diagnosis.cause == CAUSE_EPOCH_START && evidence_firsts_lead(report) &&
+	     code_add_lead(report, LINE_LOADS, text, sizeof(text))))
 		outline_item(o, "Line", "%s", text);
 }
 
