@@ -102,27 +102,44 @@ static void add_faults(const struct tally *tally, struct load_facts *ret)
 	ret->faults += (double)tally->count;
 }
 
+static bool is_blocked(enum load_wait_kind kind)
+{
+	return kind != LOAD_WAIT_FAULT;
+}
+
+static bool is_transfer(enum load_wait_kind kind)
+{
+	return kind == LOAD_WAIT_SOCKET || kind == LOAD_WAIT_PIPE || kind == LOAD_WAIT_WRITE;
+}
+
+static double sum_waits(const struct load_facts *facts, bool (*is_meant)(enum load_wait_kind))
+{
+	double ns = 0;
+
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		ns += is_meant(kind) ? facts->wait_ns[kind] : 0;
+	return ns;
+}
+
+static void scale_waits(double part, bool (*is_meant)(enum load_wait_kind),
+			struct load_facts *facts)
+{
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		facts->wait_ns[kind] *= is_meant(kind) ? part : 1;
+	for (size_t i = 0; i < facts->peer_count; i++)
+		facts->peers[i].ns *= is_meant(facts->peers[i].kind) ? part : 1;
+}
+
 /*
  * Takes the waits of loads that raised an exception out of the tallies. Each kind of wait is scaled
  * so that their sum is `blocked_ns`: the waits (no page faults) of the loads that made a batch.
  */
 static void leave_out_failed(double blocked_ns, struct load_facts *facts)
 {
-	double all_ns = 0;
+	const double all_ns = sum_waits(facts, is_blocked);
 
-	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
-		all_ns += kind == LOAD_WAIT_FAULT ? 0 : facts->wait_ns[kind];
-	if (!(all_ns > blocked_ns))
-		return;
-	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
-		facts->wait_ns[kind] *= kind == LOAD_WAIT_FAULT ? 1 : blocked_ns / all_ns;
-	for (size_t i = 0; i < facts->peer_count; i++)
-		facts->peers[i].ns *= blocked_ns / all_ns;
-}
-
-static bool is_transfer(enum load_wait_kind kind)
-{
-	return kind == LOAD_WAIT_SOCKET || kind == LOAD_WAIT_PIPE || kind == LOAD_WAIT_WRITE;
+	if (all_ns > blocked_ns)
+		scale_waits(blocked_ns / all_ns, is_blocked, facts);
 }
 
 /*
@@ -131,18 +148,12 @@ static bool is_transfer(enum load_wait_kind kind)
  */
 static void leave_out_cpu(double excess_ns, struct load_facts *facts)
 {
-	double all_ns = 0, part;
+	const double all_ns = sum_waits(facts, is_transfer);
 
-	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
-		all_ns += is_transfer(kind) ? facts->wait_ns[kind] : 0;
 	if (!(all_ns > 0) || !(excess_ns >= EXCESS_LEAST * facts->load_ns))
 		return;
 	facts->calls_ns = fmin(excess_ns, all_ns);
-	part = 1 - facts->calls_ns / all_ns;
-	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
-		facts->wait_ns[kind] *= is_transfer(kind) ? part : 1;
-	for (size_t i = 0; i < facts->peer_count; i++)
-		facts->peers[i].ns *= is_transfer(facts->peers[i].kind) ? part : 1;
+	scale_waits(1 - facts->calls_ns / all_ns, is_transfer, facts);
 }
 
 static int read_waits(struct db *db, double blocked_ns, struct load_facts *ret)
