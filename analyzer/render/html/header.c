@@ -43,7 +43,7 @@ void html_answer(struct html *html, enum stall_verdict verdict, const char *rang
 static void put_account(struct html *html)
 {
 	const struct outline_block *block = outline_find(html->outline, SCREEN_ACCOUNT);
-	struct figure_part parts[SHARES_MOST + 1];
+	struct figure_part parts[SHARES_MOST];
 	size_t count = 0;
 
 	if (!block->count)

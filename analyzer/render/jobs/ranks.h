@@ -7,7 +7,6 @@
 #include "analysis/ranks/rank.h"
 #include "render/form/outline.h"
 #include "render/run/ended.h"
-#include "render/run/report.h"
 
 struct rank_row {
 	const char *path;
@@ -25,6 +24,7 @@ struct rank_row {
 	size_t bar_count;
 };
 
+struct report;
 struct ranks {
 	const char *path; /* the job's folder, or the database of its first rank */
 	struct rank_row *rows;

@@ -135,7 +135,7 @@ extern const struct share_look {
 	enum page_color tone;
 	const char *class;    /* in HTML */
 	const char *glyph[2]; /* in bars on terminals; [true]: of ASCII */
-} share_looks[SHARES_MOST];
+} share_looks[ACCOUNT_PART_MAX + 1];
 
 struct share_part {
 	const char *label;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-const struct share_look share_looks[SHARES_MOST] = {
+const struct share_look share_looks[ACCOUNT_PART_MAX + 1] = {
 	[ACCOUNT_NOT_READY] = {"not ready", "the batch was not finished when asked for", PAGE_RED,
 			       "wait", {"█", "#"}},
 	[ACCOUNT_RECEIVING] = {"receiving", "finished batches: until they were in hand",

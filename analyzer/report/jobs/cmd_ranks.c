@@ -258,7 +258,6 @@ static int judge_worst(const struct options *options, const struct rank_files *f
 	if (options->json || !stall_is_judged(job->job.verdict) ||
 	    !stall_is_judged(job->rows[worst].finding.verdict))
 		return 0;
-	own.rank = -1;
 	own.quiet = true;
 	status = judge_run(&own, files->files[worst].path, true, ret);
 	job->worst = ret;
