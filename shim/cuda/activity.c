@@ -66,15 +66,15 @@ void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		       size_t valid_size)
 {
-	cupti_complete_function *theirs = activity_their_complete;
+	cupti_complete_function *complete = activity_their_complete;
 
 	if (buffers_is_ours(buffer)) {
 		if (activity_share && buffers_is_shared(buffer))
 			activity_share(context, stream, buffer, valid_size);
 		buffers_complete(buffer, valid_size, activity_forced_ns);
 		state_wake();
-	} else if (theirs) {
-		theirs(context, stream, buffer, size, valid_size);
+	} else if (complete) {
+		complete(context, stream, buffer, size, valid_size);
 	}
 }
 
@@ -192,7 +192,7 @@ static const struct call {
 #undef CALL
 };
 
-static _Atomic bool theirs[sizeof(calls) / sizeof(calls[0])];
+static _Atomic bool enabled_by_others[sizeof(calls) / sizeof(calls[0])];
 
 bool api_is_possible(void)
 {
@@ -207,7 +207,7 @@ uint32_t api_enable(bool on, uint64_t keep)
 	for (uint32_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		const struct call *call = &calls[i];
 
-		if (keep & UINT64_C(1) << call->domain || (!on && theirs[i]))
+		if (keep & UINT64_C(1) << call->domain || (!on && enabled_by_others[i]))
 			continue;
 		count += 0 == (call->domain == CUPTI_KIND_RUNTIME
 				       ? cupti.ActivityEnableRuntimeApi(call->number, on)
@@ -220,7 +220,7 @@ void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted)
 {
 	for (uint32_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (calls[i].domain == record_kind && calls[i].number == number)
-			theirs[i] = wanted;
+			enabled_by_others[i] = wanted;
 }
 
 enum dlprof_gpu_kind api_kind(uint32_t record_kind, uint32_t number)

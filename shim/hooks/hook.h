@@ -101,6 +101,7 @@ long hook_syscall_read(long number, long a, long b, long c, long d, long e, long
 bool hook_open_begin(struct span *span);
 bool hook_close_begin(struct span *span, int fd);
 bool hook_read_begin(struct span *span, int fd);
+void hook_read_end(struct span *span, int fd, ssize_t result);
 
 /* Begin a read or write of a pipe or the like. It counts as a wait, and only within loads. */
 bool hook_pipe_begin(struct span *span, int fd);
@@ -150,14 +151,6 @@ void hook_file_lock_end(struct span *span, int fd, bool failed);
 
 /* Returns a wait's kind. Call this before the wait: the semaphore may be gone afterwards. */
 enum wait_kind hook_semaphore_kind(const sem_t *semaphore);
-
-static inline void hook_read_end(struct span *span, int fd, ssize_t result)
-{
-	if (unlikely(span->class == DLPROF_CLASS_WAIT))
-		hook_wait_fd_end(span, fd, result > 0 ? (uint64_t)result : 0);
-	else
-		span_end(span, result > 0 ? (uint64_t)result : 0, result < 0);
-}
 
 /* A stream's state before a call, to tell the bytes that the kernel delivered. */
 struct hook_stream {

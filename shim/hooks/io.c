@@ -3,7 +3,6 @@
 #include "hooks/hook.h"
 
 #include <errno.h>
-#include <stdarg.h>
 
 #include "base/clock.h"
 #include "base/written.h"
@@ -176,6 +175,14 @@ OFTEN bool hook_read_begin(struct span *span, int fd)
 		return false;
 	tally_quicken(span->thread, fd);
 	return true;
+}
+
+OFTEN void hook_read_end(struct span *span, int fd, ssize_t result)
+{
+	if (unlikely(span->class == DLPROF_CLASS_WAIT))
+		hook_wait_fd_end(span, fd, result > 0 ? (uint64_t)result : 0);
+	else
+		span_end(span, result > 0 ? (uint64_t)result : 0, result < 0);
 }
 
 bool hook_pipe_begin(struct span *span, int fd)
