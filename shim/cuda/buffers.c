@@ -292,6 +292,11 @@ uint32_t buffers_out(void)
 	return out;
 }
 
+void buffers_lose(size_t bytes)
+{
+	atomic_fetch_add(&pool.dropped, (bytes + RECORD_BYTES - 1) / RECORD_BYTES);
+}
+
 uint64_t buffers_dropped(void)
 {
 	return pool.dropped;

@@ -56,5 +56,8 @@ bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret
 
 uint32_t buffers_out(void);
 
-/* Returns how many records may be lost, at most: in buffers reused unread or of impossible size. */
+/* Counts as lost the records in the last `bytes` of a buffer, in which CUPTI finds none. */
+void buffers_lose(size_t bytes);
+
+/* Returns how many records may be lost, at most: in unread buffers and unread parts of others. */
 uint64_t buffers_dropped(void);

@@ -12,6 +12,7 @@ typedef void cupti_request_function(uint8_t **buffer, size_t *size, size_t *max_
 typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 				     size_t valid_size);
 
+#define CUPTI_MAX_LIMIT_REACHED       12
 #define CUPTI_NOT_INITIALIZED         15
 #define CUPTI_INSUFFICIENT_PRIVILEGES 35
 #define CUPTI_MULTIPLE_SUBSCRIBERS    39

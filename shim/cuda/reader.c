@@ -356,6 +356,7 @@ void reader_read(bool forced)
 {
 	uint8_t *buffer;
 	size_t size;
+	int r;
 
 	pack.push = outbox_push;
 	while ((buffer = buffers_take(&size))) {
@@ -368,9 +369,12 @@ void reader_read(bool forced)
 		own.forced = forced || own.forced_ns;
 		own.launcher = has_own_buffers() ? buffers_thread(buffer) : 0;
 		cupti_clock_check();
-		while (cupti.ActivityGetNextRecord(buffer, size, &at) == 0 &&
+		while ((r = cupti.ActivityGetNextRecord(buffer, size, &at)) == 0 &&
 		       is_whole(at, size - (size_t)(at - buffer)))
 			take_record(at);
+		/* Behind a cut-off record, or one of an unknown kind, CUPTI finds no other. */
+		if (r != CUPTI_MAX_LIMIT_REACHED)
+			buffers_lose(at ? size - (size_t)(at - buffer) : size);
 		buffers_free(buffer, own.reached_ns);
 		if (!reader_times.resumed_ns && own.requested_ns >= resume_ns)
 			reader_times.resumed_ns = own.reached_ns;

@@ -43,7 +43,8 @@ def check_few():
 def check_many():
     """With too many impossible or lost records dlprof says nothing of the GPU and judges by the host's clock."""
     for name, value in ("ZERO_EVERY", 7), ("BACKWARDS_EVERY", 9), ("OFFSET_NS", -86400 * 10**9), \
-                       ("DROP_EVERY", 8), ("FUTURE_EVERY", 7), ("ENDLESS_EVERY", 9), ("HUGE_EVERY", 1), ("OVER", 1):
+                       ("DROP_EVERY", 8), ("FUTURE_EVERY", 7), ("ENDLESS_EVERY", 9), ("HUGE_EVERY", 1), ("OVER", 1), \
+                       ("INVALID_EVERY", 1):
         done = loop(dict(PLAN, steps=100), **{"FAKE_CUPTI_" + name: value})
         equal((done.status, done.misuse()), (0, []), name, "status, misuse", done.err)
         known = done.query("SELECT COUNT(gpu_busy_ns) AS busy, COUNT(gpu_idle_wait_ns) AS idle"
@@ -65,6 +66,7 @@ def check_harmless():
         for row in done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL AND batch >= 1"):
             near(row["gpu_busy_ns"], union(busy(done.ops), row["begin_ns"], row["begin_ns"] + row["step_ns"]),
                  change, "busy, batch", row["batch"], slack=60_000)
+            equal(row["kernel_count"], 10, change, "kernels, batch", row["batch"])
         meta = done.meta()
         equal([meta[key] for key in ("clock", "cuda_bad_ts", "cuda_own_drop")], ["gpu", "0", "0"], change, "meta")
 
@@ -90,6 +92,17 @@ def check_no_kernels():
         equal(judged(done)["clock"], "host", change, "clock")
         text = report("-v", done.database).out
         check(words in " ".join(text.split()), change, "the report says", words, text)
+
+
+def check_kernels_stop():
+    """Where CUPTI stops reporting kernels while copies go on, these steps are unknown: the GPU does not idle in them."""
+    for last, clock in ((3000, "gpu"), (6000, "host")):
+        done = loop(dict(PLAN, steps=600), FAKE_CUPTI_NO_KERNELS=1001, FAKE_CUPTI_NO_KERNELS_TO=last, timeout=120)
+        equal((done.status, done.misuse()), (0, []), "kernels stop: status, misuse", done.err)
+        known = [row["batch"] for row in done.query("SELECT batch FROM batch WHERE gpu_busy_ns NOT NULL ORDER BY batch")]
+        equal(known, [n for n in range(600) if n < 99 or n > last / 10], "kernels stop: steps whose GPU is known")
+        equal([row["why"] for row in done.query("SELECT why FROM gap")], ["CUPTI reports no kernel"], "kernels stop: gaps")
+        equal(judged(done)["clock"], clock, "kernels stop: clock", last)
 
 
 def check_a_while():
@@ -187,7 +200,7 @@ def check_first_release():
 
 def main():
     need_shim()
-    jobs = [check_few, check_many, check_harmless, check_cut, check_no_kernels, check_a_while, check_late, check_dropped, check_pool, check_storm,
+    jobs = [check_few, check_many, check_harmless, check_cut, check_no_kernels, check_kernels_stop, check_a_while, check_late, check_dropped, check_pool, check_storm,
             check_first_release]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda job: job(), jobs))

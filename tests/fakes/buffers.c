@@ -133,10 +133,14 @@ static void spoil(const struct faults *faults, const struct op *op, uint64_t *be
 		*end += 7200 * NS_PER_S;
 }
 
+/* FAKE_CUPTI_INVALID_EVERY=N: in every N-th buffer, the record in the middle has kind 0. */
 static void lay_out(struct buffer *buffer)
 {
 	const struct faults faults = read_faults();
 	const struct stamp_pair pair = stamp_pair_now();
+	const long invalid_every = knob("CUPTI_INVALID_EVERY", 0);
+	static long count;
+	const bool is_spoilt = invalid_every && ++count % invalid_every == 0;
 	uint8_t *at = buffer->data;
 
 	if (knob("CUPTI_OUT_OF_ORDER", 0))
@@ -159,6 +163,8 @@ static void lay_out(struct buffer *buffer)
 		record_write(at, entry, begin, end);
 		if (is_due(faults.huge_every) && entry->kind == KIND_MEMCPY)
 			memset(at + 8, 0xff, 8);
+		if (is_spoilt && i == buffer->count / 2)
+			memset(at, 0, sizeof(entry->kind));
 		at += record_bytes(entry->kind);
 	}
 }

@@ -6,6 +6,7 @@
  */
 #include <ctype.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +154,16 @@ static bool correlated(void)
 	return false;
 }
 
+/* FAKE_CUPTI_NO_KERNELS=N, ..._TO=M: kernels can be enabled, but records of N to M never come. */
+static bool is_withheld(void)
+{
+	const long from = knob("CUPTI_NO_KERNELS", 0);
+	static _Atomic long count;
+	const long number = ++count;
+
+	return from && number >= from && number <= knob("CUPTI_NO_KERNELS_TO", LONG_MAX);
+}
+
 static void add(const struct op *op)
 {
 	struct entry entry = {.kind = record_kind(op), .op = *op};
@@ -165,8 +176,7 @@ static void add(const struct op *op)
 		entry.kind = KIND_KERNEL;
 	if (!kind_on(entry.kind))
 		return;
-	/* FAKE_CUPTI_NO_KERNELS: kernels can be enabled, but no record of a kernel comes. */
-	if (op->kind == OP_KERNEL && knob("CUPTI_NO_KERNELS", 0))
+	if (op->kind == OP_KERNEL && is_withheld())
 		return;
 	/* Queries that found work unfinished are recorded since 13, unless set otherwise. */
 	if (op->polled && !(sync_records < 0 ? version() >= GENERAL_AVAILABILITY : sync_records))

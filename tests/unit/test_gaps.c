@@ -18,7 +18,7 @@ Test(gaps, random_ones_agree_with_counting)
 
 	srand(1);
 	for (int round = 0; round < 300; round++) {
-		int64_t open[GAPS_KIND_MAX] = {END, END};
+		int64_t open[GAPS_KIND_MAX] = {END, END, END};
 
 		gaps_init(&gaps, 0);
 		memset(covered, 0, sizeof(covered));

@@ -20,6 +20,7 @@
 enum gaps_kind {
 	GAPS_TOLD,    /* the process reported the gap; records that come late may undo it */
 	GAPS_DOUBTED, /* the drain found too many lost or impossible records */
+	GAPS_BARE,    /* records of copies and waits come, but none of kernels */
 	GAPS_KIND_MAX,
 };
 

@@ -79,7 +79,7 @@ static int kernel_name_take(struct writer *writer, struct kernel_name *name,
 /* how long operations stay in memory: the record of their step is read later */
 #define KEEP_NS 10000000000
 #define META_NS 2000000000
-/* after this many copies and waits without a kernel, CUPTI is taken to report no kernels */
+/* after this many copies and waits without a kernel, CUPTI is taken to report no kernel */
 #define MANY_OTHERS 100
 /* masked waits below this share of all steps' time are not reported */
 #define MASKED_LEAST 0.05
@@ -94,6 +94,8 @@ struct process {
 	bool whole_graphs; /* CUPTI records a CUDA graph as one operation */
 	bool any_kernel;
 	size_t other_count;
+	int64_t bare_ns;   /* end of the last kernel in a settled step; 0: none yet */
+	size_t bare_count; /* number of operations in later steps */
 	struct gaps gaps;
 	int64_t complete_ns; /* the process has sent all operations from before this time */
 	int64_t newest_ns;
@@ -399,12 +401,62 @@ static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept
 	return r < 0 || !any ? r : write_gap(gpu, process, &late, "CUPTI's records came too late");
 }
 
+/* Returns the end of the last kernel that ran in a step, or 0, and the number of operations. */
+static int64_t find_last_kernel(const struct gpu_ops *ops, const struct gpu_batch *batch,
+				size_t *ret_count)
+{
+	const struct gpu_op *op = gpu_ops_find(ops, batch->begin_ns, batch->end_ns, ret_count);
+	int64_t end_ns = 0;
+
+	for (size_t i = 0; i < *ret_count; i++)
+		if (op[i].end_ns > batch->begin_ns && op[i].end_ns > end_ns &&
+		    (GPU_STEP_BUSY | GPU_STEP_BIT(LOADER)) & 1u << op[i].kind)
+			end_ns = op[i].end_ns;
+	return end_ns;
+}
+
+/*
+ * Begins a gap if steps since the last kernel have many copies and waits, and ends it with the next
+ * step that has a kernel. A user of CUPTI whom the shim has not noticed may have disabled records
+ * of kernels, and then the GPU would seem idle.
+ */
+static int look_for_kernels(struct gpu_join *gpu, struct process *process,
+			    const struct gpu_batch *batch)
+{
+	struct gap gap = {process->bare_ns, GAPS_OPEN};
+	int64_t kernel_ns;
+	size_t count;
+	bool any;
+	int r;
+
+	if (process->what.host || !process->what.with_kernels || !process->any_kernel ||
+	    batch->end_ns <= process->bare_ns)
+		return 0;
+	/* In another gap, kernels are missing for that gap's reason. */
+	if (process->gaps.open_ns[GAPS_BARE] == GAPS_OPEN && !is_known(process, batch))
+		return 0;
+	kernel_ns = find_last_kernel(&process->ops, batch, &count);
+	if (kernel_ns) {
+		process->bare_ns = kernel_ns;
+		process->bare_count = 0;
+		return gaps_end(&process->gaps, GAPS_BARE, batch->end_ns, &gap)
+			       ? write_gap(gpu, process, &gap, NULL)
+			       : 0;
+	}
+	process->bare_count += count;
+	if (process->bare_count < MANY_OTHERS || !process->bare_ns ||
+	    !gaps_begin(&process->gaps, GAPS_BARE, process->bare_ns))
+		return 0;
+	r = writer_no_gpu(gpu->writer, process->life.pid, gap.begin_ns, batch->end_ns, &any);
+	return r < 0 ? r : write_gap(gpu, process, &gap, "CUPTI reports no kernel");
+}
+
 static int settle_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch,
 			int64_t kept_ns, bool *ret_kept)
 {
-	int r = 0;
+	int r = batch->written ? 0 : look_for_kernels(gpu, process, batch);
 
-	if (!batch->written && is_known(process, batch))
+	if (r == 0 && !batch->written && is_known(process, batch))
 		r = write_batch(gpu, process, batch);
 	*ret_kept = batch->written && batch->begin_ns >= kept_ns && !process->what.host;
 	return r;
