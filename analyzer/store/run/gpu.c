@@ -60,8 +60,10 @@ static const char *const CALLS_SQL[ROWS_FORMS] = ROWS_JOIN(
 	" USING (loader_id, epoch, task)",
 	")");
 
-static const char GAP_SQL[] = "SELECT COUNT(*), TOTAL(MAX(0, end_ns - begin_ns) * 1.0) FROM t_gap "
-			      "WHERE begin_ns IS NOT NULL";
+/* A gap without an end lasts until the last step's end. */
+static const char GAP_SQL[] =
+	"SELECT COUNT(*), TOTAL(MAX(0, IFNULL(end_ns, (SELECT MAX(begin_ns + step_ns)"
+	" FROM t_batch)) - begin_ns) * 1.0) FROM t_gap WHERE begin_ns IS NOT NULL";
 static const char WHY_SQL[] =
 	"SELECT why FROM t_gap WHERE why IS NOT NULL ORDER BY end_ns IS NULL DESC,"
 	" end_ns - begin_ns DESC LIMIT 1";
