@@ -241,6 +241,10 @@ def check_advice(folder):
             with sqlite3.connect(path) as database:
                 rundb.insert(database, "t_note", {"level": "doubt", "text": "another thread asks"})
             t.equal(facts(path, status=3)["advice"], [], "no promise in doubt")
+    # This gains more than the first advice could at most.
+    path, _, _ = run_of(os.path.join(folder, "event.db"), [(2500 if i == 200 else 0.5, 50, i != 200) for i in range(400)],
+                        idle=lambda i: 1, h2d_gap=0.4)
+    t.equal([advice["id"] for advice in facts(path)["advice"]], ["pageable_h2d", "find_event"], "order")
     for name in ("pageable_h2d", "clock", "gpu_idle", "collectives_alone_share"):
         result = report("--explain", name)
         t.check(result.status == 0 and result.out.startswith(name), name)

@@ -492,7 +492,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/* Inserts an advice by its gain. A first upper bound stays first, unless it is INSPECT_WAITS. */
+/* Inserts by gain. A first upper bound stays first, unless it is less, or of INSPECT_WAITS. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;
@@ -506,7 +506,8 @@ static void insert(struct advice_list *list, const struct advice *advice)
 		list->count--;
 	}
 	for (at = list->count++; at > 0 && is_better(advice, &list->steps[at - 1]); at--) {
-		if (at == 1 && list->steps[0].is_ideal && list->steps[0].id != ADVICE_INSPECT_WAITS)
+		if (at == 1 && list->steps[0].is_ideal && !(list->steps[0].gain < advice->gain) &&
+		    list->steps[0].id != ADVICE_INSPECT_WAITS)
 			break;
 		list->steps[at] = list->steps[at - 1];
 	}
