@@ -102,6 +102,15 @@ def check_direction():
         equal({row["h2d_bytes"] for row in steps(done)}, {expected}, "direction: bytes", changes)
 
 
+def check_driver():
+    """Where the program calls the driver, as JAX does, the report says that nothing is recorded without CUPTI."""
+    for driver, words in (1, "nothing was recorded: without CUPTI"), (0, "only the host's calls were recorded"):
+        done = loop(dict(PLAN, driver=driver, memset=0), **HOST_ONLY)
+        equal((done.status, done.misuse()), (0, []), "driver: status, misuse", done.err)
+        text = " ".join(report("-v", done.database).out.split())
+        check(words in text, "driver:", driver, words, text)
+
+
 def check_doctor():
     """`dlprof doctor` runs the program and says whether CUPTI gave records, and else why not."""
     for change, words in ((dict(FAKE_CUPTI_VERSION=130300), "jax.profiler may find CUPTI taken"),
@@ -152,7 +161,7 @@ def check_shared():
 
 def main():
     need_shim()
-    jobs = [check_shared, check_helper, check_doctor, check_launches, check_backward, check_graph_launches, check_stubs, check_syncs, check_pageable, check_direction]
+    jobs = [check_shared, check_helper, check_doctor, check_driver, check_launches, check_backward, check_graph_launches, check_stubs, check_syncs, check_pageable, check_direction]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda job: job(), jobs))
     finish()

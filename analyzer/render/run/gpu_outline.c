@@ -307,6 +307,12 @@ static void add_clock(const struct report *report, struct outline *o)
 	outline_item(o, "Clock", "%s", text);
 }
 
+/* Returns true if the program was seen to launch kernels, or to copy to the GPU. */
+static bool has_calls(const struct gpu_sums *sums)
+{
+	return sums->kernel_count > 0 || sums->graph_count > 0 || sums->h2d_bytes > 0;
+}
+
 void gpu_outline_coverage(const struct report *report, struct outline *o)
 {
 	const struct gpu_info *info = &report->gpu;
@@ -322,10 +328,12 @@ void gpu_outline_coverage(const struct report *report, struct outline *o)
 				     : "");
 	else if (info->mode)
 		outline_item(o, "GPU", "%s%s%s",
-			     strcmp(info->mode, "off") == 0
-				     ? "not recorded"
-				     : "only the host's calls were recorded, not the GPU's own "
-				       "times",
+			     strcmp(info->mode, "off") == 0 ? "not recorded"
+			     : has_calls(&report->gpu_sums)
+				     ? "only the host's calls were recorded, not the GPU's own "
+				       "times"
+				     : "nothing was recorded: without CUPTI, calls of CUDA's "
+				       "runtime are, but JAX, TensorFlow and CuPy call the driver",
 			     info->reason ? ": " : "", info->reason ? info->reason : "");
 	if (info->level_reason)
 		outline_item(o, "GPU", "recorded at the level %s: %s",
