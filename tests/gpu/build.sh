@@ -24,7 +24,17 @@ for program in analyzer/dlprof analyzer/dlprof-drain analyzer/dlprof-report; do
 done | sort -u | while read -r library; do
 	cp "$library" "$build/lib/"
 done
+# Carry the libcuptis of CUDA 13 that tests/run.sh fetched. dlprof does not call that of 13.2.
+mkdir -p "$build/cupti"
+for wheel in "$root"/build/pypi/cupti/nvidia_cuda_cupti-13.[!2]*.whl; do
+	[ -f "$wheel" ] || continue
+	version=${wheel##*/nvidia_cuda_cupti-}
+	python3 -m zipfile -e "$wheel" "$build/wheel"
+	mkdir -p "$build/cupti/${version%%-*}"
+	mv "$build/wheel/nvidia/cu13/lib/libcupti.so.13" "$build/cupti/${version%%-*}/"
+	rm -r "$build/wheel"
+done
 name=$(basename "$build")
-tar -C "$(dirname "$build")" -czf "$build.tar.gz" "$name/lib" $(printf "$name/%s " $files) \
+tar -C "$(dirname "$build")" -czf "$build.tar.gz" "$name/lib" "$name/cupti" $(printf "$name/%s " $files) \
 	"$name/shim/dlprof.built"
 echo "$build.tar.gz: $(($(wc -c <"$build.tar.gz") / 1024)) KB"
