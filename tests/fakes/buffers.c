@@ -191,7 +191,7 @@ static void deliver(struct buffer *buffer)
 	/*
 	 * FAKE_CUPTI_CUT=N: says that a buffer has N bytes less than it has. FAKE_CUPTI_OVER=1:
 	 * says that it has more than it can hold. FAKE_CUPTI_AGAIN=1: first delivers a NULL buffer,
-	 * then each buffer twice.
+	 * then each buffer twice, the second time when it may have been read.
 	 */
 	if (knob("CUPTI_AGAIN", 0))
 		callback(NULL, 0, NULL, 0, 0);
@@ -199,8 +199,10 @@ static void deliver(struct buffer *buffer)
 	       (size_t)knob("CUPTI_CUT", 0));
 	callback(NULL, 0, buffer->data, buffer->bytes,
 		 knob("CUPTI_OVER", 0) ? SIZE_MAX : buffer->used - (size_t)knob("CUPTI_CUT", 0));
-	if (knob("CUPTI_AGAIN", 0))
+	if (knob("CUPTI_AGAIN", 0)) {
+		sleep_until(now_ns() + 30 * NS_PER_MS);
 		callback(NULL, 0, buffer->data, buffer->bytes, buffer->used);
+	}
 	in_callback--;
 	free(buffer->entries);
 	free(buffer);
