@@ -42,7 +42,7 @@ struct load_facts {
 	double load_ns;
 	double wait_ns[LOAD_WAIT_MAX];
 	double no_core_ns;
-	double calls_ns; /* CPU time of reads and writes of pipes and sockets; NAN: not much */
+	double calls_ns; /* CPU time of reads and writes of pipes and sockets; NAN: little */
 
 	double tensors;
 	double batch_bytes;
@@ -52,9 +52,8 @@ struct load_facts {
 	double images_per_sample; /* NAN if there are several loaders */
 	/* standard deviation / mean of a sample's number of images; NAN: batches differ in size */
 	double images_spread;
-	double fixed_ns; /* time of transforms without randomness; NAN: none, or others were seen */
-	/* number of loads for each batch that was taken; NAN if there are several loaders */
-	double loads_per_batch;
+	double fixed_ns;        /* time of transforms, if none of them is random; NAN: unknown */
+	double loads_per_batch; /* for each batch that was taken; NAN: several loaders */
 	double opens_per_sample;
 	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
 	/* openings of all files that are reopened; NAN: several loaders */

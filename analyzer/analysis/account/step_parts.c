@@ -35,7 +35,7 @@ void step_parts_close(struct step_parts *parts, double whole_ns)
 		parts->ns[STEP_BETWEEN] = parts->ns[STEP_OPTIMIZER] = 0;
 	for (int part = 0; part < STEP_TOLD_MAX; part++)
 		known_ns += parts->ns[part];
-	/* If each step takes batches of several loaders, each loader's time includes all steps. */
+	/* If each step takes a batch of every loader, all loaders count the same steps. */
 	if (parts->ns[STEP_LOOPS] > STEP_OVERLAP * fmax(whole_ns - known_ns, 0))
 		parts->ns[STEP_LOOPS] = 0;
 	known_ns += parts->ns[STEP_LOOPS];

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* Loops overlap if they take this many times what other parts leave of the steps: clocks differ. */
+/* Loops overlap if they take more than the other parts leave by this factor, as clocks differ. */
 #define STEP_OVERLAP 1.05
 
 enum step_part {
@@ -42,7 +42,7 @@ struct step_parts {
 	double ns[STEP_PART_MAX]; /* NAN: not observed; the other parts add up to whole_ns */
 	double whole_ns;
 	double between_epochs_ns; /* part of STEP_AFTER; NAN: unknown, as steps overlap */
-	double within_ns;         /* the rest of whole_ns, without STEP_LOOPS */
+	double within_ns;         /* whole_ns without between_epochs_ns and STEP_LOOPS */
 };
 
 /* Adds a loader's sums to `parts`, which must be all zero at first. */

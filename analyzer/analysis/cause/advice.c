@@ -15,7 +15,7 @@
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 /* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
-/* advise to split files if reading and decoding take this share of loads (parsing is not seen) */
+/* advise to split files from this share of reading and decoding on: parsing them comes on top */
 #define PARSING_LEAST  0.1
 #define MANY_BYTES     (8.0 * (1 << 20))
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
@@ -492,7 +492,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/* Inserts by gain. A first upper bound stays first, unless it is less, or of INSPECT_WAITS. */
+/* Inserts by gain. An upper bound that is first stays first, unless it is less, or INSPECT_WAITS. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;

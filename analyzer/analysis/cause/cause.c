@@ -605,7 +605,7 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 		return r;
 	if (is_gathered(f, &ret->compute))
 		ret->burst = ret->compute.batches;
-	/* Batches of several samples are steps of their own, whose gradients are accumulated. */
+	/* Each batch of several samples has a step of its own, which accumulates its gradient. */
 	if (ret->burst >= GATHERED_MANY && !(input->batch_size > 1))
 		ret->gathered = ret->burst;
 	grounds_find(s, f, input, &ret->grounds);

@@ -216,6 +216,6 @@ struct cause_input {
 	unsigned lacks; /* settings that the loader does not have: bits of enum loader_option */
 	bool is_threads;
 	bool has_gpu; /* a GPU is used, so a line of code may only be waiting for it */
-	bool has_inner; /* the loads wait for another loader of their process, mostly */
+	bool has_inner; /* the loads mostly wait for another loader of their process */
 	bool is_bare; /* no advice; of settings, only those that decide on a cause are replayed */
 };

@@ -9,7 +9,7 @@
 /* "Share" without another noun means a share of the loads' time. */
 #define LEFT_EARLY      1.5  /* epochs end early if so many loads are made for each batch taken */
 #define LOCKED          0.4  /* a lock is the cause if waits for it take at least this share */
-/* a lock only orders waits for a pipe if these waits take this share of the other load time */
+/* workers take turns at a pipe if waits for it take this share of the load time without locks */
 #define TURNS           0.8
 #define SLOW_TIMES      5.0  /* a sample is slow if it takes at least this many times the mean */
 #define SLOW_FEW        0.01 /* slow samples are ignored if they are more than this share of all */
@@ -55,7 +55,7 @@
 #define HELPER_ONE      1.3
 /* making objects is the cause if it takes at least this share */
 #define MAKING_LEAST    0.4
-/* if loads wait less often for each sample, they do not make a connection for each */
+/* loads that wait less often than this for each sample do not make a connection for each one */
 #define ASKED_PART      0.9
 #define MAKING_MOST     0.9 /* above this share, constructors seem to read the data, too */
 /* threads ask other machines for data if they receive at least this part of a batch's bytes */
@@ -75,7 +75,7 @@
 #define SMALL_COUNT     32
 #define SMALL_NS        50e3
 #define SMALL_BYTES     4096
-#define SMALL_CPU       0.8 /* small samples are found only if loads want a CPU for this share */
+#define SMALL_CPU       0.8 /* samples are small only if loads use or await a core for this share */
 #define SMALL_SINGLE    0.3 /* small samples are found if making them singly takes this share */
 #define DRAWN_LEAST     3.0  /* images are needless only if a sample decodes at least this many */
 #define DRAWN_BYTES     2.0  /* images are needless only at so many bytes decoded per batch byte */
@@ -102,7 +102,7 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 	return ns;
 }
 
-/* Returns true if half of the loads around a slow load are slow, too, more than by chance. */
+/* Returns true if a slow load has slow ones near it: beyond chance, one for two other workers. */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
@@ -195,9 +195,9 @@ static double held_share(const struct line_lead *held, double *ret_error)
 }
 
 /*
- * Finds a thread that held the interpreter while the main thread waited. Without stack samples,
- * takes the thread with the most CPU time, if that is at least HELD_CPU of the run, fetching
- * descriptors used little, and a core was free.
+ * Finds a thread that held the interpreter while the main thread waited. Without stack samples, it
+ * is the thread with the most CPU time, if that is HELD_CPU of the run or more, a core was free,
+ * and the main thread hardly used the CPU while it fetched descriptors.
  */
 static void find_holder(const struct batch_series *s, const struct finding *f,
 			const struct cause_input *input, struct grounds *ret)

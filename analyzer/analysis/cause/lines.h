@@ -151,7 +151,7 @@ struct line_lead {
 	bool has_gaps; /* some samples are from between epochs; old databases have none of these */
 };
 
-/* The share of stack samples that have a frame which does something (enum line_does). */
+/* The share of the time in which some frame of the stack does one thing of enum line_does. */
 struct line_part {
 	double share, error; /* NAN: too few samples */
 	uint32_t frame;      /* the function with most of this time */

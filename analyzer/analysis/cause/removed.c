@@ -14,8 +14,8 @@
 #define SINGLE_LEAST 0.75
 
 /*
- * Bytes still read for each byte of a batch after ADVICE_READ_LESS: chunks and rows seldom begin
- * and end with a sample. Chosen: re-chunked HDF5 gained 4.5x, and 1 here would predict 4.9x.
+ * Bytes still read for each byte of a batch after ADVICE_READ_LESS, as chunks and rows seldom begin
+ * and end with a sample. Re-chunked HDF5 gained 4.5x, for which the value 1 would predict 4.9x.
  */
 #define STILL_READ 2.0
 
@@ -44,7 +44,7 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 	const struct lines *lines = v->input->lines;
 	const double read = v->input->loads ? load_read_share(v->input->loads) : 0;
 	const struct line_share *leading = lines_leading(lines, LINE_LOADS);
-	/* Batches differ in each epoch, so what is computed to put them together is not kept. */
+	/* Each epoch has other batches, so what collating computes cannot be kept for the next. */
 	const bool with_calls = id == ADVICE_FEWER_OPENS || !(leading && leading->is_collating);
 	const double share = lines_function_share(lines, with_calls);
 	const double kept = fmax(share, v->diagnosis->grounds.fixed_share);

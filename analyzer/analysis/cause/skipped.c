@@ -10,9 +10,9 @@
 #define STEP_MOST_NS  2e5 /* Python needs longer to launch a forward and a backward pass */
 #define LONG_MOST     0.05 /* at most this share of the skipped batches may have longer steps */
 #define WAITING_LEAST 0.5
-#define PASS_STEP_NS  5e4 /* the smallest models' forward passes, with a loss, take longer */
-#define PASS_SHORT    0.75 /* share of a pass's steps that are that short */
-#define PASS_STEPS    0.02 /* its steps take at most this share of as many mean steps */
+#define PASS_STEP_NS  5e4 /* even the smallest model's forward pass and loss take longer */
+#define PASS_SHORT    0.75 /* least share of a pass's steps that are shorter than PASS_STEP_NS */
+#define PASS_STEPS    0.02 /* a pass's steps take at most this share of as many mean steps */
 #define PASS_LEAST    0.05
 
 /* Returns false if the GPU was idle. Even a short step may use it, as launches return at once. */

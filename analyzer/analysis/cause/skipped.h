@@ -30,9 +30,9 @@ struct skipped {
 
 struct passes {
 	size_t epoch_count; /* 0: there are no passes */
-	size_t count;       /* number of their batches */
-	double not_ready_ns, received_ns; /* waits for these batches, by their reason */
-	double time_ns;     /* all their waits, with the starts of their epochs */
+	size_t count;       /* number of batches in the passes */
+	double not_ready_ns, received_ns; /* waits for these batches, by reason */
+	double time_ns; /* all waits of the passes, and the starts of their epochs */
 };
 
 void skipped_find(const struct batch_series *series, const struct finding *finding, bool has_gpu,

@@ -137,7 +137,7 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 
 struct pool {
 	double wait_ns;
-	/* sums: waits with SERIES_QUEUE_KNOWN; those of them with a later batch ready */
+	/* sums of waits: of those with SERIES_QUEUE_KNOWN, and of those with a later batch ready */
 	double queue_known_ns, queued_ns;
 	double load_ns; /* sum of the loads; those of slow workers are divided by slow->factor */
 	size_t load_count;

@@ -96,7 +96,7 @@ struct stage_finding {
 	double callback_share; /* share of the waiting in which the training's thread ran Python */
 	size_t slow; /* index of the stage that the training waits for */
 	size_t lead; /* index of the stage's longest kernel, or `slow`; STAGE_NOWHERE: none */
-	size_t opener; /* index of a sequential interleave above `slow`; STAGE_NOWHERE: none */
+	size_t opener; /* index of the interleave above `slow`, if sequential; else STAGE_NOWHERE */
 	double lead_share; /* share that `lead` has of the time of all kernels, or of the stage */
 	double each_ns;
 	/* share of the time of `lead` that it was off the CPU; for Python code, a lower bound */

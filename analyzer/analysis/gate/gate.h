@@ -146,8 +146,8 @@ struct gate_result {
 	double edge; /* the ratio's 1 % quantile, or the largest increase that still passes */
 	double before;
 	double spread;
-	/* Ratio of a baseline without which the run would fail, as would that baseline, and the
-	 * largest increase that would then pass. NAN: there is none, or the run fails. */
+	/* odd: ratio of a baseline so high that the run passes only because of it. odd_edge: the
+	 * largest increase that would pass without it. NAN: there is none, or the run fails. */
 	double odd, odd_edge;
 	size_t baseline_count;
 	size_t run; /* index of the run with the worst result */

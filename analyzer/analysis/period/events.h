@@ -14,7 +14,7 @@ struct events_query {
 	double offset_ns;   /* normal size of a value, which is subtracted from each */
 	double theta_ns;    /* an event's (value - offset_ns) is at least this, and above 0 */
 	bool from_start;    /* also takes the first W batches of each epoch */
-	bool slips; /* records may be missing, so equal gaps between events make a period, too */
+	bool slips;         /* missing records shift the phase: equal gaps make a period, too */
 	/* Breaks: events after which this query's events may change their phase. NULL: none. */
 	const struct events_query *breaks;
 };

@@ -35,7 +35,7 @@ struct crowd {
 	size_t workers, prefetch;
 	struct hand *hands; /* the workers, then the training */
 	size_t *queue;      /* `prefetch` entries for each worker; not used in a pool */
-	size_t begun;       /* in a pool: the next batch to be loaded */
+	size_t begun;       /* in a pool: all batches before this index have begun to load */
 	/* share of a core that each thread gets: paces[i] while i workers work,
 	 * paces[workers + 1 + i] while i workers and the training work */
 	double *paces;
@@ -59,7 +59,7 @@ static void begin_work(struct crowd *c, struct hand *hand, double ns)
 	double got = is_training ? c->trace->step_got : c->trace->load_got;
 
 	double blocked_ns = fmax(0, ns * (1 - part / got));
-	/* Each load works at another point of its time, so that not all threads work at once. */
+	/* Loads use the CPU at different points of their time, lest all threads do so at once. */
 	double before = part > 0 ? (double)hand->at * GOLDEN - floor((double)hand->at * GOLDEN) : 1;
 
 	hand->work_ns = ns * part;

@@ -485,7 +485,7 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 		t->step_cpu = main_ns * (double)t->count / step_ns;
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
-	/* Loads that wait for threads or processes of their own need the cores of these. */
+	/* A load that waits for its own threads or processes needs the cores that they use. */
 	if (s->worker_cores > t->load_cpu / t->load_got + THREADS_MORE) {
 		/* If the loading thread hardly works, load_got says nothing about busy threads. */
 		if (t->load_cpu < t->load_got / 2)

@@ -95,7 +95,7 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	excess = top / rows->count - mean;
 	if (!(excess > 0) || !(mean > 0))
 		return 0;
-	/* This upper bound of E needs no logarithm. If the bound is too low, so is E. */
+	/* This upper bound of E needs no logarithm. If it is below `least`, so is E. */
 	bound = factor * rows->count * excess * excess *
 		fmax(1 / (mean * (1 - mean)), variance > 0 ? 0.5 / variance : 0);
 	if (bound < least)
