@@ -338,7 +338,7 @@ void line_help(const struct line_program *program, int verb, FILE *out)
 		help_verbs(program, out);
 	else
 		help_verb(program, &program->verbs[verb], out);
-	/* The help of the program has all verbs' options, that of a verb only its own. */
+	/* Without a verb, print the options that need none and those that every verb has. */
 	for (size_t i = 0; i < program->option_count; i++) {
 		const struct line_option *row = &program->options[i];
 

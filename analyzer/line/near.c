@@ -45,7 +45,7 @@ void near_try(struct near *near, const char *name)
 	far = distance(near->word, near->length, name, length);
 	while (same < near->length && same < length && is_same(near->word[same], name[same]))
 		same++;
-	/* If over a third of the letters is wrong, a word is near only as a name's start. */
+	/* A word that begins a name is near, unless the name is at least three times as long. */
 	if (far > length / 3 && same == near->length && same >= FEWEST)
 		far = length / 3;
 	if ((!near->name || far < near->distance) && far <= length / 3 && far < near->length) {

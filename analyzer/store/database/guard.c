@@ -53,7 +53,7 @@ static const char ODD_SQL[] =
 	" WHERE type = 'table' AND (sql NOT LIKE 'CREATE TABLE%'"
 	"  OR EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0)))";
 
-/* Finds checks, defaults and expression indexes, which run code when a row is written. */
+/* Finds checks, defaults and created indexes: their expressions run when a row is written. */
 static const char LOADED_SQL[] =
 	"SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql LIKE '%CHECK%'"
 	" OR sql LIKE '%DEFAULT%' OR (type = 'index' AND sql NOT NULL))";

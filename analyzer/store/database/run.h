@@ -76,7 +76,7 @@ struct run_info {
 	int64_t main_end_ns; /* end of the main process; UNKNOWN: not recorded */
 	bool is_gone;        /* the main process ended without exit handlers */
 	int64_t exit_status;
-	int64_t killed_count; /* workers ended by a signal that forbids cleanup */
+	int64_t killed_count; /* workers ended by a signal other than HUP, INT, PIPE and TERM */
 	/* the killed worker with the lowest number, and its exit status */
 	int64_t killed_worker, killed_status;
 };
@@ -84,7 +84,7 @@ struct run_info {
 struct loader_info {
 	int64_t loader_id;
 	char kind[48];
-	int64_t workers; /* UNKNOWN: not observed; so are the next numbers */
+	int64_t workers; /* UNKNOWN: not observed, here and down to `batch_size` */
 	int64_t prefetch_factor;
 	int64_t in_order;
 	int64_t lacks_order; /* 1: the loader has no setting in_order */

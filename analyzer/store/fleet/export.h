@@ -17,7 +17,7 @@ struct export_cell {
 };
 
 struct export_sink {
-	/* `names` is called once, then `row` for each row. A result but 0 ends the export. */
+	/* `names` is called once, then `row` for each row, until one returns other than 0. */
 	int (*names)(const char *const *names, size_t count, void *context);
 	int (*row)(const struct export_cell *cells, size_t count, void *context);
 	void *context;

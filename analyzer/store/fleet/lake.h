@@ -37,7 +37,7 @@ void lake_put_schema(FILE *out);
 /* Returns the name of table `i`, or NULL after the last table. */
 const char *lake_table(size_t i);
 
-/* Returns true if the file has the tables of lake.def. Others, such as runs, do not. */
+/* Returns true if the file has the tables of lake.def, which runs do not have. */
 bool lake_is(const char *path);
 
 int lake_query(const char *path, const char *sql, const struct export_sink *sink);

@@ -24,7 +24,7 @@ struct part_rank {
 	/* sums over the rank's loads; NAN: unknown */
 	double load_ns, open_ns, read_ns, decode_ns;
 	double read_bytes, storage_bytes; /* NAN: unknown */
-	/* as in rank_member, which calls step_wait_ns wait_ns */
+	/* as in struct rank_member, where step_wait_ns is named wait_ns */
 	float period_ns, step_wait_ns, starved_ns;
 	uint32_t group;
 	uint32_t verdict, cause;

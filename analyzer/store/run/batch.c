@@ -29,7 +29,7 @@ static const char RUN_TOTALS_SQL[] =
 	" SUM(collate_ns * 1.0), SUM(cpu_ns * 1.0), SUM(blocked_ns * 1.0)"
 	" FROM t_batch WHERE load_ns IS NOT NULL";
 
-/* Counts each worker's loads and bytes, over 65,536 loads: enough to compare workers. */
+/* Counts each worker's loads and bytes in 65,536 loads at most, enough to compare workers. */
 static const char *const READS_SQL[ROWS_FORMS] = ROWS_ORDERS(
 	"SELECT worker_id, COUNT(read_bytes), SUM(read_bytes * 1.0)"
 	" FROM (SELECT * FROM (SELECT worker_id, read_bytes FROM t_batch",

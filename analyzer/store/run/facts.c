@@ -85,7 +85,7 @@ static enum load_wait_kind kind_of(const char *name)
 	return LOAD_WAIT_OTHER;
 }
 
-#define EXCESS_LEAST 0.1 /* a smaller share of the loads is the error of their measurement */
+#define EXCESS_LEAST 0.1 /* a smaller share of the loads may be an error of measurement */
 
 /* Limits the time of page faults, which may include time in which loads only waited for a core. */
 static void bound_faults(struct load_facts *ret)

@@ -66,7 +66,7 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
 
-/* Means over the first batches with a known value. UNKNOWN: no batch has one. */
+/* Means of the known values of a loader's first batches. UNKNOWN: none of these is known. */
 struct gpu_means {
 	int64_t h2d_ns, gpu_busy_ns;
 };

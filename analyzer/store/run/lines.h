@@ -17,7 +17,7 @@ struct doing {
 	int64_t pid, worker_id;    /* worker_id: UNKNOWN if it is no worker */
 	int64_t since_ns, seen_ns; /* as in t_doing */
 	enum line_role role;
-	/* in line_samples.frames: innermost frame of the user's (or any) code, and of all code */
+	/* indexes in line_samples.frames: of the user's innermost frame (or any), and of any */
 	uint32_t frame, inner;
 };
 

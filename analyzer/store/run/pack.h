@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - reads packs: second copies of a long run's batches, as arrays with 15 bytes for a batch.
- * pack_write.c writes them.
+ * pack.h - reads packs: second copies of a long run's batches, as arrays with 15 to 35 bytes for a
+ * batch. pack_write.c writes them.
  *
  * SQLite needs half a microsecond to return a row. With ten million batches, that is most of a
  * report's time. If any row of a loader changes, a trigger deletes the loader's pack.

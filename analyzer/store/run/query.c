@@ -379,7 +379,7 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		.qdepth = rows_small(stmt, 11),
 	};
 
-	for (int i = 0; i < SERIES_TIMES - 2; i++) /* without sample_ns and handover_ns, the last */
+	for (int i = 0; i < SERIES_TIMES - 2; i++) /* not sample_ns and handover_ns, the last two */
 		row.times[i] = rows_time(stmt, i);
 	row.sample_ns = rows_time(stmt, 15);
 	/* A worker's first receive_ns includes other waits, so it does not count. */

@@ -35,8 +35,8 @@ struct timeline_event {
 	const char *lane; /* NULL: the event is in no lane */
 	int64_t at;       /* position of `lane` among the lanes */
 	const char *kind; /* one of the kinds listed in trace.sql */
-	int64_t begin_ns; /* UNKNOWN: the event has no time, or (`ns`) no length */
-	int64_t ns;
+	int64_t begin_ns; /* UNKNOWN: the event has no time */
+	int64_t ns;       /* UNKNOWN: the event has no length */
 	const char *members; /* the name and arguments, as members of a JSON object */
 };
 

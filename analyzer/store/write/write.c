@@ -117,7 +117,7 @@ static int finish(sqlite3_stmt *statement)
 
 static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long in a row");
 
-/* Number of members of a row's struct: of all, of those before the first text, and of texts. */
+/* How many members a row's struct has: in all, before its first text, and from there on. */
 #define NUMBERS(row)	   (int)(sizeof(*(row)) / sizeof(int64_t))
 #define BEFORE(row, text) (int)(offsetof(__typeof__(*(row)), text) / sizeof(int64_t))
 #define FROM(row, text)	   (NUMBERS(row) - BEFORE(row, text))
