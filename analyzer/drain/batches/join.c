@@ -158,7 +158,7 @@ static int note_process(struct join *join, const struct stream *stream, struct s
 	return writer_process(join->writer, &row);
 }
 
-/* Notes the time: a new iterator ends older ones' last steps, unless they are used again. */
+/* Notes when a new iterator ended older ones' last steps, in case these are not used again. */
 static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
 		      const struct dlprof_event *event)
 {

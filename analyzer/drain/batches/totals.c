@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* of a kind with any number of names, only this many tallies are stored: the largest */
+/* if a kind has no fixed list of names, the database keeps only this many tallies, the largest */
 #define KEEP_COUNT 256
 
 static const struct kind {
@@ -99,7 +99,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	bool looked_again = false;
 	int r;
 
-	/* Slots of ended threads are read, too: a thread of a pool may leave only tallies. */
+	/* Slots of ended threads are read, too: a pool thread may leave tallies but no record. */
 	if (!ring->used)
 		return 0;
 	r = segment_read_tallies(segment, slot, tallies);
@@ -117,7 +117,7 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 	return r;
 }
 
-/* Notes what a name without a tally can have at most: as much as the smallest (Space-Saving). */
+/* Notes the most time that a name without a tally can have: the least tally's (Space-Saving). */
 static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
 	int r = 0;

@@ -141,7 +141,7 @@ struct process_row facts_process(const struct segment *segment)
 
 int64_t facts_loader(const struct segment *segment, uint32_t number)
 {
-	/* For DLPROF_LOADER_RANGES, the highest number, number + 1 wraps to 0: the lowest id. */
+	/* DLPROF_LOADER_RANGES gets the lowest id: as the highest number, + 1 makes it 0. */
 	return (int64_t)(segment->header->created_ns + (uint32_t)(number + 1));
 }
 
@@ -274,7 +274,7 @@ static int take_losses(struct losses *losses, struct writer *writer, struct segm
 	return r;
 }
 
-/* Returns when the process ran another program: when execve() was seen or the next life began. */
+/* Returns when execve() was seen or, if that is earlier or alone known, the next life began. */
 static uint64_t became_other_ns(const struct segment *segment)
 {
 	if (!segment->left_ns || (segment->later_ns && segment->later_ns < segment->left_ns))

@@ -204,7 +204,7 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 		.device = (int16_t)event->worker,
 		.kind = DLPROF_GPU_WHAT_KIND(op->what),
 	};
-	/* A launch is recorded once its kernel ran: too late if its step was measured before. */
+	/* A launch is recorded after its kernel ran: too late if its step is measured by then. */
 	if (added.kind == DLPROF_GPU_LAUNCH && added.device >= 0 &&
 	    (added.begin_ns < process->complete_ns - KEEP_NS / 2 ||
 	     added.begin_ns < process->ops.forgotten_ns))

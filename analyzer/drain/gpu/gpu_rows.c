@@ -8,7 +8,7 @@
 #include "analysis/gpu/gpu_step.h"
 #include "analysis/statistics/array.h"
 
-#define OPS_MOST ((size_t)1 << 20) /* most operations in memory; they take 40 MB */
+#define OPS_MOST ((size_t)1 << 20) /* most operations in memory; they take 32 MB */
 
 static int compare_ops(const void *a, const void *b)
 {

@@ -12,7 +12,7 @@
 #define SUCCESS	  0
 #define WHOLE_GPU UINT_MAX /* gpuInstanceId of a process that is not on a MIG instance */
 #define MOST_HERE 64       /* most processes that are read for one GPU */
-#define SAMPLES   256      /* most samples read for one GPU; of more, NVML gives none */
+#define SAMPLES   256      /* samples read for one GPU; if there are more, NVML gives none */
 
 struct process_info {
 	unsigned int pid;

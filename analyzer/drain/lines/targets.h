@@ -23,8 +23,8 @@ struct target {
 	uint32_t askers[TARGET_ASKERS];
 	uint64_t due_ns, looked_ns; /* next and last sampling of the threads that take batches */
 	uint64_t loaded_ns;
-	uint64_t ended_ns;  /* the end of the last epoch */
-	uint32_t ended_tid; /* the thread that took it; 0: a batch has been asked for since then */
+	uint64_t ended_ns;  /* when the last epoch ended */
+	uint32_t ended_tid; /* the thread that ended it; 0: a batch has been asked for since then */
 	uint64_t moved_ns;
 	uint64_t seen_ns, told_ns; /* last sampling of a stack, last note of being stuck */
 	uint32_t stack;            /* last sampled; SEEN_NONE: none, or worker waited for a task */

@@ -228,7 +228,7 @@ static int note_children(struct use *use, struct use_process *process, struct wr
 {
 	int r = 0;
 
-	/* The kernel counts workers as children, so a training counts only if the run has none. */
+	/* Workers, too, are a training's children, so its children count only without workers. */
 	if (process->children_ns >= 0 && loaded_ns > process->loaded_ns &&
 	    (process->is_worker || !use->has_workers)) {
 		use->children_ns += stat->children_ns - process->children_ns;

@@ -38,7 +38,7 @@ static const char *const without_decoders[] = {
 	NULL,
 };
 
-/* Each copy of a library has `text`. A copy in a file of `names`, or with `symbol`, is observed. */
+/* Each copy of a library has `text`. If a file is named so or exports `symbol`, it is observed. */
 static const struct {
 	const char *library;
 	const char *text;

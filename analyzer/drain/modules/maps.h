@@ -24,5 +24,5 @@ uint64_t maps_device(dev_t device);
 /* Returns a number that changes when the process maps other code; 0: unknown. */
 uint64_t maps_state(int32_t pid);
 
-/* Like maps_state(), but two processes have one number only if one was forked from the other. */
+/* Like maps_state(), but processes have the same number only if fork() alone made them from one. */
 uint64_t maps_image(int32_t pid);

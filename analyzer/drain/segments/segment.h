@@ -19,7 +19,7 @@ struct ring {
 	bool used;    /* the ring has, or had, a thread */
 	uint64_t read;
 	uint64_t release; /* the process may overwrite records before this position */
-	uint64_t published; /* the `release` that was last written to the file, as `tail` */
+	uint64_t published; /* the file's `tail`: the value of `release` when last written */
 	uint64_t lost_count;
 	uint64_t head;
 	uint64_t far_from; /* first position in `far` (dlprof/segment.h); 0: none */
@@ -38,7 +38,7 @@ static inline bool life_is(const struct life *one, const struct life *other)
 	return one->pid == other->pid && one->begun_ns == other->begun_ns;
 }
 
-/* A segment of a process. Only the file that its comment names uses an inner struct. */
+/* A segment of a process. An inner struct is filled by the file that its comment names. */
 struct segment {
 	char name[64];
 	int fd;

@@ -141,7 +141,7 @@ int trust_open_file(int folder, const char *name, int flags)
 	return -EPERM;
 }
 
-/* Returns true for an unfinished segment with zero at its begin, or the magic, written last. */
+/* Returns true for an unfinished segment: it begins with 0 or, once all is written, the magic. */
 bool trust_is_unfinished(int folder, const char *name)
 {
 	int fd = is_unfinished_name(name) ? trust_open_file(folder, name, O_RDONLY) : -EPERM;
