@@ -102,7 +102,7 @@ static void block(sigset_t *ret_before)
 	sigprocmask(SIG_BLOCK, &set, ret_before);
 }
 
-/* Becomes the command, which dies with the launcher, once that sent a byte. If not, sends errno. */
+/* Waits for the launcher's byte, then becomes the command, which dies with it. Else sends errno. */
 static void become(char **command, const struct before *before, pid_t parent, int launcher)
 {
 	int error;
@@ -149,7 +149,7 @@ static void wait_for(pid_t pid, pid_t witness)
 	while (!reap(pid)) {
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
-		/* The command itself gets signals of the terminal, or to all processes. */
+		/* The command has got what the terminal or somebody sent to all processes. */
 		if (!witness_got(witness, pid, info.si_signo) && info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}

@@ -13,7 +13,7 @@ struct runs {
 	char list[PATH_MAX];
 };
 
-/* Makes that file. Returns 0; -errno: runs are only named by what the library prints at exit. */
+/* Makes the list's file. -errno: only the line that the library prints at exit names the runs. */
 int runs_begin(struct runs *runs);
 
 /* Waits until all runs are stored. If something was recorded, prints the report. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scene.h - the patterns that `dlprof demo` shows, by the duration of their loads and steps. */
+/* scene.h - the patterns that `dlprof demo` shows: how long each load and step of them takes. */
 #pragma once
 
 #include <stddef.h>

@@ -19,7 +19,7 @@
 /* A signal to one process after another may reach the witness this much later than the launcher. */
 #define LATE_MS 100
 #define LOOK_MS 5
-/* What the witness got so long ago was no signal that the launcher gets now. */
+/* A signal that the witness got this long ago is not the one that the launcher gets now. */
 #define STALE_S 1
 
 /* For each signal, how often the witness got it, and when it last did. Shared with the witness. */
@@ -31,8 +31,8 @@ static struct got {
 #define NAME "witness"
 
 /*
- * Renames the witness, but keeps the command's words. So pkill(1) chooses it by no name of the
- * launcher or of the command alone, but by what both have in their command lines.
+ * Renames the witness, but keeps the command's words. So pkill(1) finds the witness neither by the
+ * launcher's name nor by the command's, but by any word that both command lines have.
  */
 static void take_name(const char *command)
 {
@@ -71,7 +71,7 @@ pid_t witness_start(const char *command)
 
 bool witness_got(pid_t witness, pid_t command, int number)
 {
-	static uint64_t known[NSIG]; /* of got[].count, what the launcher got, too */
+	static uint64_t known[NSIG]; /* how many of the signals in got[].count the launcher got */
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000}, none = {0};
 	sigset_t set;
 

@@ -17,7 +17,7 @@ struct child {
 /* Starts a recorded program, in a new session and with empty input. Returns its pid or -errno. */
 pid_t child_start(const struct doctor *doctor, const struct child *child);
 
-/* Ends all processes of a session: SIGTERM, later SIGKILL. Then waits for the first process. */
+/* Ends all processes of a session by SIGTERM, later SIGKILL, while it reaps the first one. */
 void child_end(pid_t session);
 
 /*

@@ -20,7 +20,7 @@
 #define IMPORT_SECONDS 60 /* longest that an import of PyTorch may take, over a network */
 #define ENOUGH         60 /* number of batches after which the trial run ends */
 #define LOOK_MS        100
-#define DRAIN_MS       2000 /* the drain looks for records 6 times a second */
+#define DRAIN_MS       2000 /* the drain looks for records at least twice a second */
 #define MOST_SEEN      256
 #define SIMULATION     "bound"
 

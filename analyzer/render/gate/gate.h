@@ -55,7 +55,7 @@ const char *gate_reason_words(const struct gate_report *report, const struct gat
 const char *gate_why_words(const struct gate_report *report, char *text);
 /* Returns the assertion with the gravest outcome (of equal ones the first); NULL: there is none. */
 const struct gate_item *gate_first_item(const struct gate_report *report);
-/* Says what a baseline far above the others does to the result: struct gate_result, `odd`. */
+/* Says what the baseline `odd` of struct gate_result, far above the others, does to the result. */
 const char *gate_odd_words(const struct gate_result *result, char *text);
 /* Writes why the run cannot be judged; "" if it can. */
 const char *gate_unfit_words(const struct gate_run *run, char *text);

@@ -110,7 +110,7 @@ static void junit_case(const struct gate_report *report, const struct gate_item 
 	const char *element = elements[grade_of(item)];
 	char text[GATE_WORDS];
 
-	/* An assertion that fails but only warns is a passed case; it is listed after all cases. */
+	/* A failure that only warns is a passed case, and has a line below all cases. */
 	if (!element && item->result.outcome == GATE_INCONCLUSIVE)
 		element = "skipped";
 	fputs("    <testcase classname=\"dlprof.gate\"", out);

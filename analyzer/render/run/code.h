@@ -45,7 +45,7 @@ const struct line_share *code_named(const struct report *report, enum line_group
 /* Like code_add_named(), but names a group's largest line, if it surely takes 10 % or more. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
-/* Appends that as a sentence. Returns false also if code_named() has a line, which "Why" names. */
+/* Appends code_add_lead() as a sentence. False also if code_named() has a line: "Why" names it. */
 bool code_say_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
 /*

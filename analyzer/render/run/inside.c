@@ -105,7 +105,7 @@ static void divide_sleep(const struct load_facts *facts, struct inside_parts *pa
 
 	if (!facts || !(facts->load_ns > 0) || !parts->count)
 		return;
-	/* Page faults are in the time of the code that touches pages. Assume the longest part. */
+	/* Page faults count in the part that touches the pages: take the longest one for it. */
 	faults_ns = (int64_t)fmin(fmax(facts->wait_ns[LOAD_WAIT_FAULT], 0), 9e18);
 	parts->items[0].ns -= faults_ns < parts->items[0].ns ? faults_ns : parts->items[0].ns;
 	for (size_t i = 0; i < parts->count; i++)

@@ -41,7 +41,7 @@ void advise_patterns(const struct report *report, struct outline *outline);
 void advise_predictions(const struct report *report, struct outline *outline);
 bool advise_is_of_number(int id);
 
-/* Returns what --set leaves the same about samples, in the loader where it leaves least. */
+/* Returns what of the samples stays the same under --set, for the loader that it changes most. */
 enum same screen_set_same(const struct report *report);
 
 void gpu_outline(const struct report *report, struct outline *outline);
@@ -134,7 +134,7 @@ extern const struct share_look {
 	const char *label, *note;
 	enum page_color tone;
 	const char *class;    /* in HTML */
-	const char *glyph[2]; /* in bars on terminals; [true]: of ASCII */
+	const char *glyph[2]; /* character in bars on terminals; [true]: in ASCII */
 } share_looks[ACCOUNT_PART_MAX + 1];
 
 struct share_part {

@@ -85,7 +85,7 @@ void remedy_split(const struct report *report, const struct advice *advice, stru
 		 UNITS_BYTES(r->facts->files.bytes));
 }
 
-/* Loads that are long now and then may do so for work of their own, not for opening files. */
+/* If loads spend little time on files, opening shards is not what makes some of them long. */
 void remedy_shards(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
 	if (!(report->diagnosis.grounds.storage_share < REMEDY_FEW_FILES))

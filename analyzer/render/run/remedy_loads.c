@@ -116,7 +116,7 @@ static void add_leader(const struct report *report, const char *how, char *buffe
 {
 	const struct line_share *leading = lines_leading(&report->lines, LINE_LOADS);
 	const struct grounds *r = &report->diagnosis.grounds;
-	/* The line sleeps, for example, in more than half of its time. */
+	/* In more than half of its time, the line does not work, but sleeps, for example. */
 	const bool is_waiting = leading && leading->share - leading->error >
 						   2 * (r->cpu_share + r->no_core_share);
 	size_t at;

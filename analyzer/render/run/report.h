@@ -41,7 +41,7 @@ struct report {
 	struct loader_info *loaders; /* the loader with the most time comes first */
 	size_t loader_count;
 	const struct loader_info *loader; /* the judged one of `loaders`; NULL: the run has none */
-	const struct loader_info *inner;  /* the one that has most of its waits; NULL: none */
+	const struct loader_info *inner;  /* has most of the waits of `loader`; NULL: none does */
 	struct batch_series series;
 	struct finding finding;
 	struct step_parts step;

@@ -22,10 +22,10 @@
 struct fit {
 	/* Number of printed blank lines before "Why", "Next", "Waits" and "More". */
 	int blanks;
-	/* How many of these are printed besides the first remedy: the second, how to follow it, the
-	 * third, how to follow that. */
+	/* Number of entries after the first remedy, in this order: the second remedy, how to apply
+	 * it, the third remedy, how to apply that. */
 	int steps;
-	/* Number of rows above "Why": first a load's parts, then a step's. 0: no "Others", too. */
+	/* Number of rows for the parts of load and step, the load's first. 0: nor "Others". */
 	size_t load_rows;
 	bool has_line;
 };

@@ -45,7 +45,7 @@ static const struct field {
 static const struct unit {
 	const char *name;
 	int64_t ns;
-	const char *step; /* the column that a name means if it is only this unit */
+	const char *step; /* the column that is meant if a column is named only "s", "ms", ... */
 } UNITS[] = {{"s", 1000000000, "step_s"}, {"ms", 1000000, "step_ms"}, {"us", 1000, "step_us"},
 	     {"ns", 1, "step_ns"}};
 
@@ -66,7 +66,7 @@ struct table {
 	bool has_last;
 	int64_t epoch, batch;
 	int64_t rank;
-	int64_t first; /* number in the file of the epoch's first batch */
+	int64_t first; /* the number that the epoch's first batch has in the file */
 };
 
 __attribute__((format(printf, 4, 5))) static int complain(const struct table *table,

@@ -11,7 +11,7 @@
 
 struct gate {
 	const struct options *options;
-	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* + 2: two limits have own options */
+	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* + 2 limits by options of their own */
 	size_t item_count;
 	struct gate_runs runs, baselines;
 	struct gate_report report;

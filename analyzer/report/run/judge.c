@@ -14,7 +14,7 @@
 #include "store/run/lines.h"
 #include "store/run/query.h"
 
-/* a loader within another one matters from this part of the waits for that one on */
+/* a loader within another one matters if it has this part of the waits for the other one */
 #define INNER_LEAST 0.5
 
 static void inside_done(struct inside *inside)
@@ -193,7 +193,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	report->facts = load_facts_unknown();
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
-	/* Missing records count as lost: the others alone then give no verdict. */
+	/* Missing records count as lost, as the others alone must not give a verdict. */
 	report->run.lost_count = clamp_add(report->run.lost_count, report->missing_count);
 	if (r == 0)
 		r = query_loaders(db, &report->loaders, &report->loader_count);
@@ -216,7 +216,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* Load facts and lines of code explain starving and advice. Facts show other programs. */
+	/* Load facts and lines of code explain starving and advice, facts also other programs. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && (explains || series_has_others(&report->series))) {
 		r = load_facts_read(db, &report->run, &report->inside.loads, &report->filter,

@@ -11,7 +11,7 @@
 #define LONG_NS  (10 * (int64_t)NS_PER_S)
 #define LONGER   3                     /* stuck: 3 times the usual time at one place */
 #define STALE_NS (10 * (int64_t)NS_PER_S) /* a process without a sample since then is gone */
-#define NEWEST   1000                  /* newest batches to read: they show who moved on */
+#define NEWEST   1000                  /* batches to read: newer loads and waits prove progress */
 
 struct list {
 	struct doing *items;
