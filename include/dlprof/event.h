@@ -205,8 +205,8 @@ enum dlprof_gpu_kind {
 	DLPROF_GPU_SYNC_EVENT, /* the host waited for an event; next two: for a stream, a context */
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
-	DLPROF_GPU_LAUNCH,   /* `id` launches by the host, recorded without CUPTI. If a device is
-			      * named: one launch by CUPTI's record, as long as its kernels ran */
+	DLPROF_GPU_LAUNCH,   /* without CUPTI: `id` launches by the host, and no device is named;
+			      * by CUPTI's record: one launch, as long as its kernels ran */
 	DLPROF_GPU_API_SYNC, /* a thread was in a call that waits for the GPU; `id`: the thread */
 	DLPROF_GPU_API_COPY, /* a thread was in a copying call, which may wait; `id`: the thread */
 	DLPROF_GPU_API_LAUNCH,

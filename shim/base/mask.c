@@ -78,7 +78,7 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 	return found;
 }
 
-/* Returns true if a value is secret. USER: one with ':'. WEAK: no short number, no boolean. */
+/* Returns true if a value is secret. USER: if it has a ':'; WEAK: unless a short number or bool. */
 static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 {
 	size_t size = (size_t)(end - at), digits = 0;

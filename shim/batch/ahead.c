@@ -158,7 +158,7 @@ static bool is_same_epoch(const struct dlprof_event *again, const struct dlprof_
 	return epoch->kind && is_again(again) && again->stream == epoch->stream;
 }
 
-/* An item has one loader's records. If two loaders are asked for it, the second's are dropped. */
+/* An item has one loader's records. If the asker asks a second loader, that one's are dropped. */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);

@@ -36,7 +36,7 @@ struct attributes {
 
 static_assert(sizeof(struct attributes) == 48, "as NVTX lays it out");
 
-#define MESSAGE_TEXT 1 /* the message_type of a message in char */
+#define MESSAGE_TEXT 1 /* message_type, if `message` is a string of char */
 
 static _Atomic uint32_t kept_count;
 static _Atomic bool attached;
@@ -76,7 +76,7 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 {
 	uint64_t since_ns;
 
-	/* Only main threads train, but not those of workers. */
+	/* Only the main thread of a process that is no worker trains. */
 	if (thread->load_depth || thread->worker >= 0 ||
 	    !label_is_step(label, strcmp(asked, "1") == 0 ? NULL : asked) ||
 	    thread->tid != (uint32_t)sys_getpid())

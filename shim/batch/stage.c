@@ -34,7 +34,7 @@ struct stage {
 	struct stage_facts facts;
 	uint16_t parent;
 	uint32_t life;
-	/* Its calls contain other stages' calls, so its own CPU time is unknown. Kernels: false. */
+	/* Calls of this stage contain other stages' calls, so its own CPU time is unknown. */
 	atomic_bool has_inner;
 	uint64_t sent[STAGE_SUM_MAX];
 	/* Elements put into and taken out of this stage, if it is a queue. Many threads count. */
@@ -54,7 +54,7 @@ static struct stage stages[1 + STAGE_MAX];
 struct stage_queues stage_queues[1 + STAGE_MAX];
 static _Atomic uint32_t stage_total;
 TABLE(struct ledger, ledgers, LEDGER_COUNT)
-static struct ledger shared; /* of threads beyond these */
+static struct ledger shared; /* of all threads for which no ledger is left */
 static _Atomic uint32_t ledger_total;
 static uint64_t clock_cost_ticks, cpu_clock_cost_ns;
 /* Hash table from objects to stages: address << NUMBER_BITS | number. 0 ends a bucket. */
@@ -77,7 +77,7 @@ __thread struct stage_self stage_self __attribute__((tls_model("initial-exec")))
 
 static _Atomic uint64_t *bucket_of(const void *object)
 {
-	static _Atomic uint64_t only[BUCKET_OBJECTS]; /* where there is no memory */
+	static _Atomic uint64_t only[BUCKET_OBJECTS]; /* used if there is no memory for the table */
 	_Atomic uint64_t *all = objects();
 	const uint64_t at = ((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 53;
 

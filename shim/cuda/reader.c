@@ -38,7 +38,7 @@ TABLE(struct launch, launches, LAUNCHES)
 static struct {
 	uint64_t requested_ns;
 	uint8_t streams[256 / 8]; /* bit i: stream i has an operation in this buffer */
-	uint64_t reached_ns;      /* when each of these streams had begun an operation in it */
+	uint64_t reached_ns;      /* by this time, each of these streams had begun one of them */
 	bool forced;              /* from a forced flush: unfinished operations have no end */
 	uint64_t forced_ns;       /* when another user began that flush; 0: it is ours */
 	uint32_t launcher;

@@ -19,7 +19,7 @@ struct reader_times {
 	uint64_t lag_ns;
 	/* begin of the earliest operation that still ran at our forced flush; UINT64_MAX: none */
 	uint64_t unfinished_ns;
-	/* when each stream in the first buffer since reader_resume() had begun; 0: none yet */
+	/* reached_ns of the first buffer since reader_resume(); 0: none yet */
 	uint64_t resumed_ns;
 };
 

@@ -99,7 +99,7 @@ static int32_t seen_pid;
 
 static void note_seen(const struct target *target)
 {
-	/* Neither a module that only serves loaders is noted, nor the user's (the last target). */
+	/* Do not note a module that only serves loaders, or the user's (the last target). */
 	if (target->patch != descriptor_patch && target != &targets[TARGET_COUNT - 1] &&
 	    !seen_package) {
 		seen_package = target->module;

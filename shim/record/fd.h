@@ -35,7 +35,7 @@ void fd_copy(int fd, int copy);
 bool fd_forget(int fd);
 void fd_forget_range(unsigned int first, unsigned int last);
 
-/* Cleans the table of a forked child, whose descriptors may have changed before it records. */
+/* Forgets what a forked child no longer has: it may have closed files before it records. */
 void fd_begin(void);
 
 enum fd_kind fd_known(int fd);

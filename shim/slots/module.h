@@ -59,7 +59,7 @@ bool module_is_changed(void);
 
 struct module_table *module_collect(void);
 
-/* Calls dl_iterate_phdr(), and counts that: a child made meanwhile without fork() then knows. */
+/* Calls dl_iterate_phdr(), and counts it: a child made meanwhile knows that ld.so is locked. */
 int module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
 /* Like module_iterate(), but takes module_lock() itself. Returns 0 if ld.so is locked for ever. */

@@ -8,7 +8,7 @@
 static struct later *later;
 static size_t later_count;
 
-/* true: modules may be left to patch, or functions of them, which only workers patch */
+/* true: there may be modules left to patch, or functions, which only workers patch */
 static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
 void later_ready(struct later *modules, size_t count)

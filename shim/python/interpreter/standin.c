@@ -136,7 +136,7 @@ static bool add_class(PyObject *dict)
 	return property && py.PyDict_SetItemString(dict, "__class__", property) == 0;
 }
 
-/* Classes are used again: where Python's collector is off, each new class would leak. */
+/* This many classes are kept and reused: with Python's collector off, each new one would leak. */
 #define KNOWN_MAX 8
 
 static struct known {

@@ -140,7 +140,7 @@ static int on_clear(PyObject *self)
 /* Frees the object, whose __dict__ and weak references CPython has cleared already. */
 static void on_free(PyObject *self)
 {
-	OWNED PyObject *type = py.PyObject_Type(self), *held = type; /* by the object */
+	OWNED PyObject *type = py.PyObject_Type(self), *held = type; /* the object's reference */
 
 	py.PyObject_GC_UnTrack(self);
 	on_clear(self);

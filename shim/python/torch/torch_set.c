@@ -20,7 +20,7 @@ static const struct {
 	{"cv2", "getNumThreads", "setNumThreads"},
 };
 
-/* Functions of libraries that Python cannot call. In wheels, those of OpenBLAS are renamed. */
+/* Functions that Python cannot call. OpenBLAS has other names for its own in NumPy's wheels. */
 static const struct {
 	const char *get, *set;
 } functions[] = {
