@@ -127,10 +127,10 @@ static const struct explanation PAGES[] = {
 	 "1 / (1 - stall ratio). Only steps that become shorter can bring more: see gain_alone."},
 	{"gain_alone", "metric",
 	 "gain_max, if also no worker took cores that the steps wanted.",
-	 "gain_max / (1 - w / b). w: how long the training's thread could have used a core and had "
-	 "none, at most the CPU time of the loads; where other programs took cores, the share of "
-	 "it that loads have in the CPU time of both. b: its time without the waits for "
-	 "unfinished batches. It is gain_max if the GPU's clock is used."},
+	 "gain_max / (1 - w / b). b: time of the training's thread, without its waits for "
+	 "unfinished batches. w: how long it wanted a core in that time and had none, at most the "
+	 "CPU time of the loads. If other programs took cores, too, only the loads' share of the "
+	 "CPU time of both counts. With the GPU's clock, it is gain_max."},
 	{"queued_share", "metric", "Share of the stall time in which other batches were ready.",
 	 "Half or more, with rho < 1, is the cause head_of_line."},
 	{"load_mean", "metric", "Mean time of one load, in a worker, over steady batches.",

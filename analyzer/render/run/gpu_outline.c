@@ -179,7 +179,7 @@ static void add_parts(const struct report *report, struct outline *o)
 	if (!report->step.is_split || isnan(sums->part_idle_ns[0]))
 		return;
 	outline_table(o, "gpu", headings);
-	outline_title(o, "By part of the step: idle, not for data or copies; kernels it launched%s",
+	outline_title(o, "By part of the step: GPU idle, not for data, copies; its kernels' time%s",
 		      isnan(sums->part_launched_ns[0]) ? " (with DLPROF_CUDA=api)" : "");
 	for (int i = 0; i < GPU_PARTS; i++)
 		outline_cells(o, step_part_names[gpu_parts_of_step(i)],

@@ -78,8 +78,8 @@ void remedy_workers(const struct report *report, const struct advice *advice, st
 	if (is_first && dialect_of(report->loader)->is_torch &&
 	    report->diagnosis.grounds.starts_programs)
 		page_append(ret->how_buffer, REMEDY_WORDS,
-			    " Workers may not start processes by multiprocessing (Pool): if the "
-			    "loads do, let the workers do that work themselves.");
+			    " A worker cannot start processes by multiprocessing (Pool): if the "
+			    "dataset does, let it do that work in the worker itself.");
 }
 
 void remedy_no_workers(const struct report *report, const struct advice *advice, struct remedy *ret)

@@ -175,7 +175,7 @@ static void say_dali(const struct report *report, enum advice_id id, struct reme
 			       "fn.readers.tfrecord, fn.readers.webdataset.",
 		[STAGE_DECODE] = "fn.decoders.image(..., device=\"mixed\") decodes on the GPU, "
 				 "fn.decoders.image_crop a part of the image.",
-		[STAGE_TRANSFORM] = "Run it on the GPU: its input's .gpu(); or on smaller images.",
+		[STAGE_TRANSFORM] = "Run it on the GPU (.gpu() of its input) or on smaller images.",
 		[STAGE_PYTHON] = "Use DALI's own operators, which hold no Python interpreter.",
 	};
 	const struct stage_finding *f = &report->diagnosis.stages;

@@ -299,8 +299,8 @@ static void note_skipped(const struct consumer *consumer, uint64_t ns)
 	text_join(&line, consumer->skip_count == 1 ? " batch was" : " batches were",
 		  " loaded and thrown away to resume, in ");
 	text_add_number(&line, (int64_t)(ns / NS_PER_S + 0.5));
-	text_add(&line, " s: begin the dataset where the checkpoint ended, or with Hugging Face's "
-			"Trainer from its start (ignore_data_skip=True)");
+	text_add(&line, " s: begin the dataset where the checkpoint ended; Hugging Face's Trainer "
+			"can begin it anew instead (ignore_data_skip=True)");
 	note_add('w', line.buffer);
 }
 
