@@ -209,6 +209,24 @@ for batch in ahead:
     work()
 ahead.thread.join()
 """
+# A thread trains with what other threads ask. The first of these is forgotten, as 16 others asked after it.
+FORGOTTEN = HOME + """
+given = queue.Queue()
+def ask(gives):
+    batch = next(iter(load(batch_size=24)))
+    if gives: given.put(gives == "loss" or [batch])
+def asks(gives):
+    thread = threading.Thread(target=ask, args=(gives,))
+    thread.start()
+    thread.join()
+def take():
+    for gives in ["loss"] + 17 * [""] + ["batch", "batch"]:
+        asks(gives)
+        if gives: given.get()
+thread = threading.Thread(target=take)
+thread.start()
+thread.join()
+"""
 # All of the training in a thread, as Ray has it, and the main one waits.
 THERE = HOME + """
 thread = threading.Thread(target=train, args=(iter(loader),))
@@ -290,9 +308,11 @@ def check_home(folder):
     _, database = record("in a thread, named", folder, THERE_AHEAD,
                          DLPROF_BATCH_FN="__main__:Ahead.__next__")
     equal(epochs_of(database), [[12]], "in a thread, named, batches")
-    _, database = record("in a thread", folder, THERE)
-    equal(epochs_of(database), [[12]], "in a thread, batches")
-    equal(rows(database, said), [], "in a thread, what is said")
+    for name, text in ("in a thread", THERE), ("ahead in a thread", THERE_AHEAD):
+        _, database = record(name, folder, text)
+        equal(epochs_of(database), [[12]], name, "batches")
+        equal(rows(database, said), [], name, "what is said")
+    record("forgotten", folder, FORGOTTEN)
     _, database = record("awaited", folder, AWAITED)
     equal(epochs_of(database), [[12]], "awaited, batches")
     equal(rows(database, said), [], "awaited, what is said")

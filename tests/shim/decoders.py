@@ -50,6 +50,8 @@ def check_group(group, done, database):
         if size is not None:
             equal(row["bytes"], size, name, "bytes")
         say(name, row["count"], "in", row["ns"] // 1000, "us")
+    if group == "in_turns":
+        equal(rows(database, "SELECT COUNT(load_ns) AS count FROM batch"), [{"count": 1}], group, "loads")
     # Python's start and imports may unpack files by zlib.
     found.pop(("zlib", "deflate", 0), None)
     equal(sorted(key for key, row in found.items() if row["count"]), [], group,

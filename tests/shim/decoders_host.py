@@ -64,16 +64,20 @@ def jpeg(rounds=3):
 
 
 def in_turns():
-    """Two images that one thread decodes in turns, a quarter of each at once."""
+    """Six images that a load decodes in turns, a quarter of each at once: more than are followed."""
     from PIL import ImageFile
-    files = [encoded(size, "JPEG") for size in SIZES.values()]
-    parsers = [ImageFile.Parser() for _ in files]
-    for quarter in range(4):
+    from torch.utils.data import DataLoader
+    files = [encoded(size, "JPEG") for size in SIZES.values()] * 3
+
+    def decode(_):
+        parsers = [ImageFile.Parser() for _ in files]
+        for quarter in range(4):
+            for parser, data in zip(parsers, files):
+                parser.feed(data[quarter * len(data) // 4:(quarter + 1) * len(data) // 4])
         for parser, data in zip(parsers, files):
-            parser.feed(data[quarter * len(data) // 4:(quarter + 1) * len(data) // 4])
-    for parser, size in zip(parsers, SIZES.values()):
-        assert parser.close().tobytes() == pil_load(encoded(size, "JPEG")).tobytes()
-    return [["libjpeg", "JPEG", width_class, 2, 2 * size[0] * size[1], 2 * len(data)]
+            assert parser.close().tobytes() == pil_load(data).tobytes()
+    list(DataLoader([0], collate_fn=decode))
+    return [["libjpeg", "JPEG", width_class, 6, 6 * size[0] * size[1], 6 * len(data)]
             for (width_class, size), data in zip(SIZES.items(), files)]
 
 
