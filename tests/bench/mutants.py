@@ -93,9 +93,13 @@ class Build:
                                          stdout=subprocess.PIPE).stdout)
 
     def needed(self):
-        """The suites' tests, each with the programs that it runs or reads: {name: files}."""
-        files = {target["id"]: target["filename"] for target in self.introspect("targets")}
-        return {test["name"]: [name for id_ in test["depends"] for name in files.get(id_, [])]
+        """The suites' tests, each with the programs that it runs or reads: {name: files}. A script does not list what
+        it runs of that which is installed."""
+        targets = self.introspect("targets")
+        files = {target["id"]: target["filename"] for target in targets}
+        installed = [name for target in targets if target["installed"] for name in target["filename"]]
+        return {test["name"]: [name for id_ in test["depends"] for name in files.get(id_, [])] +
+                ([] if test["cmd"][0].startswith(self.folder) else installed)
                 for test in self.introspect("tests")
                 if any(suite.split(":")[-1] in self.suites for suite in test["suite"])}
 
@@ -108,12 +112,9 @@ class Build:
         return found
 
     def touched(self):
-        """Tests that may behave otherwise than without a fault: one of their programs is another, or they
-        run what nobody has listed."""
+        """Tests that may behave otherwise than without a fault: one of their programs is another."""
         now = self.state()
-        return [name for name, files in self.tests.items()
-                if not any(os.access(file, os.X_OK) for file in files) or
-                any(now[file] != self.sound[file] for file in files)]
+        return [name for name, files in self.tests.items() if any(now[file] != self.sound[file] for file in files)]
 
     def make(self):
         """Whether it compiles."""
