@@ -248,6 +248,19 @@ def check_long_step(folder):
         forms.check_forms(path)
 
 
+def check_no_prediction(folder):
+    """Where the replay differs from the run, the screen says that no setting is predicted."""
+    for alone in (False, True):
+        batches = rundb.simulate(300, 2, 120, 20)
+        for batch in batches:
+            batch["worker_id"] *= not alone
+        path = rundb.build(os.path.join(folder, "alone.db"), [rundb.loader(batches, workers=2)])
+        text = forms.flat(forms.run(path))
+        t.equal("No prediction: the replay of the run as it was differs from the run" in text, alone, text)
+        t.equal("No prefetch_factor 1.00x" in text, not alone, text)
+        forms.check_forms(path)
+
+
 def check_own_loaders(folder):
     """A program without DataLoader is not advised to give it workers, nor a Python program to call C functions."""
     marks = rundb.loader(rundb.simulate(400, 0, 20, 10), workers=0, kind="marks")
@@ -415,6 +428,7 @@ def main():
     check_ranges(folder)
     check_delivery(folder)
     check_long_step(folder)
+    check_no_prediction(folder)
     check_unseen_loads(folder)
     t.finish()
 

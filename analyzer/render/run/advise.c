@@ -206,16 +206,16 @@ static void add_useless(const struct report *report, struct outline *o)
 	const struct advice_list *list = &report->diagnosis.advice;
 	const struct whatif *whatif = &report->diagnosis.whatif;
 
+	if (whatif->gap != WHATIF_GAP_NONE && report->series.workers >= 0)
+		outline_item(o, "No", "prediction: %s", whatif_gap_words[whatif->gap]);
 	for (size_t i = 0; i < list->useless_count; i++) {
 		int id = list->useless[i].id;
-		bool is_known = !isnan(whatif->gain[id]);
 
 		if (i == 0) {
 			outline_row(o, PAGE_PLAIN);
 			outline_cell(o, "No");
 		}
-		outline_cell(o, "%s%s%s", try_words(report, id), is_known ? " " : "",
-			     is_known ? UNITS_FACTOR(1 + whatif->gain[id]) : "");
+		outline_cell(o, "%s %s", try_words(report, id), UNITS_FACTOR(1 + whatif->gain[id]));
 	}
 }
 
