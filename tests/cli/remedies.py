@@ -2,6 +2,7 @@
 """Each remedy against useless work of a run is given where that work was observed, and only there."""
 import json
 import os
+import re
 import sqlite3
 import sys
 
@@ -508,6 +509,8 @@ def check_small_pieces(folder):
         check(megabytes, path, None, "pipes 29 %", ["without_helper"])
         text = forms.flat(forms.run(path))
         t.check("calls on pipes 36 %" in text and "A load waits" not in text, megabytes, text)
+        blocked = re.search(r"\n +blocked .*? 29 %", forms.run(path, "-v"))
+        t.check(blocked, megabytes, "blocked without the CPU time of calls", forms.run(path, "-v"))
         t.equal("Many short calls on pipes or sockets take 36 % of a load: read larger pieces" in text, megabytes == 45,
                 megabytes, text)
 

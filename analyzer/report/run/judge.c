@@ -179,6 +179,18 @@ static int find_cause(struct db *db, bool advises, struct report *report)
 	return why_find(db, &input, &report->diagnosis);
 }
 
+/* The CPU time of short reads and writes of pipes counts as blocked, but they did not wait. */
+static void leave_out_calls(struct report *report)
+{
+	const double share = report->facts.calls_ns / (double)report->inside.loads.blocked_ns;
+
+	if (!(share > 0))
+		return;
+	report->inside.loads.blocked_ns -= (int64_t)report->facts.calls_ns;
+	if (report->totals.blocked_ns > 0)
+		report->totals.blocked_ns -= (int64_t)(share * (double)report->totals.blocked_ns);
+}
+
 static int collect(const struct options *options, struct db *db, bool advises,
 		   struct report *report)
 {
@@ -221,6 +233,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && (explains || series_has_others(&report->series))) {
 		r = load_facts_read(db, &report->run, &report->inside.loads, &report->filter,
 				    &report->facts);
+		leave_out_calls(report);
 		series_add_threads(&report->series, &report->facts,
 				   report->finding.load_mean_ns,
 				   stall_loads_at_once(&report->finding));
