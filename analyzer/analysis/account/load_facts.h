@@ -38,7 +38,6 @@ struct load_thread {
 };
 
 struct load_facts {
-	/* The members before wait_bytes are doubles, so that load_facts_unknown() sets them all. */
 	double load_ns;
 	double wait_ns[LOAD_WAIT_MAX];
 	double no_core_ns;
@@ -93,10 +92,14 @@ struct load_facts {
 
 static inline struct load_facts load_facts_unknown(void)
 {
-	struct load_facts facts = {0};
+	struct load_facts facts;
 
-	for (double *at = (double *)(void *)&facts; at < facts.wait_bytes; at++)
-		*at = NAN;
+	memset(&facts, 0xff, sizeof(facts)); /* A double of such bytes is NAN. */
+	memset(facts.wait_bytes, 0, sizeof(facts.wait_bytes));
+	memset(&facts.files, 0, sizeof(facts.files));
+	facts.decode_wait_ns = facts.faults = 0;
+	facts.peer_count = facts.thread_count = 0;
+	facts.mapped[0] = '\0';
 	return facts;
 }
 

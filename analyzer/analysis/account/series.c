@@ -278,15 +278,11 @@ int32_t series_find_loading(const struct batch_series *s)
 	size_t workers = s->workers > 0 && s->workers < INT16_MAX ? (size_t)s->workers : 0;
 	uint32_t *made = calloc(workers + 1, sizeof(*made));
 	size_t *batches = calloc(workers + 1, sizeof(*batches));
+	struct series_walk e = {0};
 	int32_t loading = -1;
 
-	for (size_t run = 0, next; made && batches && workers && run < s->run_count; run = next) {
-		size_t begin = s->runs[run].begin, end;
-
-		next = series_next_epoch(s, run);
-		end = series_run_end(s, next - 1);
-		batches[count_loading(s, begin, end, made)] += end - begin;
-	}
+	while (made && batches && workers && series_walk_epochs(s, &e))
+		batches[count_loading(s, e.begin, e.end, made)] += e.end - e.begin;
 	if (made && batches)
 		loading = median_loading(batches, workers);
 	free(made);

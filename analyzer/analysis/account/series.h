@@ -246,6 +246,23 @@ static inline size_t series_next_epoch(const struct batch_series *series, size_t
 	return run;
 }
 
+/* The first run of an epoch, its batches, and the run after it. {0} is before the first epoch. */
+struct series_walk {
+	size_t run, begin, end, next;
+};
+
+/* Walks on to the next epoch. Returns false if there is none. */
+static inline bool series_walk_epochs(const struct batch_series *series, struct series_walk *walk)
+{
+	walk->run = walk->next;
+	if (walk->run >= series->run_count)
+		return false;
+	walk->begin = series->runs[walk->run].begin;
+	walk->next = series_next_epoch(series, walk->run);
+	walk->end = series_run_end(series, walk->next - 1);
+	return true;
+}
+
 struct bar {
 	double wait_ns, compute_ns, busy_ns; /* means over the bar's batches; NAN: unknown */
 	double most_ns;

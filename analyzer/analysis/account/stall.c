@@ -170,19 +170,17 @@ static void choose_clock(struct batch_series *s, struct finding *f)
 
 static void count_epochs(const struct batch_series *s, struct finding *f)
 {
-	for (size_t first = 0, next; first < s->run_count; first = next) {
-		const struct series_run *last;
-		size_t end;
-		int64_t span;
+	struct series_walk e = {0};
 
-		next = series_next_epoch(s, first);
-		last = &s->runs[next - 1];
-		end = series_run_end(s, next - 1);
-		span = last->batch + (int64_t)(end - last->begin) - s->runs[first].batch;
+	while (series_walk_epochs(s, &e)) {
+		const struct series_run *last = &s->runs[e.next - 1];
+		const int64_t span =
+			last->batch + (int64_t)(e.end - last->begin) - s->runs[e.run].batch;
+
 		f->epoch_count++;
 		/* Batches before the first one are not lost: the series may be a part of a run. */
-		if (span > (int64_t)(end - s->runs[first].begin))
-			f->missing_count += (size_t)span - (end - s->runs[first].begin);
+		if (span > (int64_t)(e.end - e.begin))
+			f->missing_count += (size_t)span - (e.end - e.begin);
 	}
 }
 

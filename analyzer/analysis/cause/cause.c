@@ -509,12 +509,11 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 
 static double longest_epoch(const struct batch_series *s)
 {
+	struct series_walk e = {0};
 	double longest = 0;
 
-	for (size_t run = 0, next; run < s->run_count; run = next) {
-		next = series_next_epoch(s, run);
-		longest = fmax(longest, (double)(series_run_end(s, next - 1) - s->runs[run].begin));
-	}
+	while (series_walk_epochs(s, &e))
+		longest = fmax(longest, (double)(e.end - e.begin));
 	return longest / (double)s->count;
 }
 

@@ -43,24 +43,21 @@ void skipped_find(const struct batch_series *s, const struct finding *f, bool ha
 		  struct skipped *ret)
 {
 	double most_ns, all_ns = 0, skipped_ns = 0;
-	size_t run = 0, next, step_count;
+	struct series_walk e = {0};
+	size_t step_count;
 
 	*ret = (struct skipped){0};
 	if (!s->compute_ns || !s->wait_ns)
 		return;
 	most_ns = fmin(STEP_MOST * stats_mean(s->compute_ns, s->count, &step_count), STEP_MOST_NS);
-	for (; run < s->run_count; run = next) {
-		const size_t begin = s->runs[run].begin;
-		size_t end, until;
+	while (series_walk_epochs(s, &e)) {
+		size_t until = end_of_skipped(s, has_gpu, e.begin, e.end, most_ns);
 
-		next = series_next_epoch(s, run);
-		end = series_run_end(s, next - 1);
-		until = end_of_skipped(s, has_gpu, begin, end, most_ns);
 		/* An epoch whose steps are all short only looks at the data: it skips nothing. */
-		if (until == end || until - begin < SKIPPED_FEWEST)
-			until = begin;
-		ret->count += until - begin;
-		for (size_t i = begin; i < end; i++) {
+		if (until == e.end || until - e.begin < SKIPPED_FEWEST)
+			until = e.begin;
+		ret->count += until - e.begin;
+		for (size_t i = e.begin; i < e.end; i++) {
 			const double wait_ns = stall_not_ready_ns(s, f, i);
 
 			all_ns += wait_ns;
@@ -114,24 +111,21 @@ static void add_pass(const struct batch_series *s, const struct finding *f, size
 void skipped_find_passes(const struct batch_series *s, const struct finding *f, bool has_gpu,
 			 struct passes *ret)
 {
-	size_t run = 0, next, epoch = 0, step_count;
+	struct series_walk e = {0};
+	size_t restarts = 0, step_count;
 	double mean_ns;
 
 	*ret = (struct passes){0};
 	if (!s->compute_ns || !s->wait_ns)
 		return;
 	mean_ns = stats_mean(s->compute_ns, s->count, &step_count);
-	for (; run < s->run_count; run = next) {
-		const size_t begin = s->runs[run].begin;
+	while (series_walk_epochs(s, &e)) {
 		const struct account_restart restart =
-			account_restart(s, &epoch, s->runs[run].epoch);
-		size_t end;
+			account_restart(s, &restarts, s->runs[e.run].epoch);
 
-		next = series_next_epoch(s, run);
-		end = series_run_end(s, next - 1);
-		if (!is_pass(s, has_gpu, begin, end, mean_ns))
+		if (!is_pass(s, has_gpu, e.begin, e.end, mean_ns))
 			continue;
-		add_pass(s, f, begin, end, ret);
+		add_pass(s, f, e.begin, e.end, ret);
 		ret->time_ns += restart.start_ns;
 	}
 	if (ret->count < SKIPPED_FEWEST || s->count - ret->count < SKIPPED_FEWEST ||

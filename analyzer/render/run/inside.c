@@ -137,7 +137,7 @@ bool inside_find_largest(const struct inside *inside, const struct load_facts *f
 	if (has_parts(inside))
 		parts = inside_parts(inside);
 	divide_sleep(facts, &parts);
-	for (size_t i = 0; i < parts.count && i < 2; i++)
+	for (size_t i = 0; parts.count > 1 && i < 2; i++)
 		ret[i] = parts.items[i];
 	free(parts.items);
 	return parts.count > 1;
