@@ -492,7 +492,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/* Inserts by gain. An upper bound that is first stays first, unless it is less, or INSPECT_WAITS. */
+/* Inserts by gain. A first upper bound stays first, but for INSPECT_WAITS or less of FIND_EVENT. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;
@@ -506,8 +506,9 @@ static void insert(struct advice_list *list, const struct advice *advice)
 		list->count--;
 	}
 	for (at = list->count++; at > 0 && is_better(advice, &list->steps[at - 1]); at--) {
-		if (at == 1 && list->steps[0].is_ideal && !(list->steps[0].gain < advice->gain) &&
-		    list->steps[0].id != ADVICE_INSPECT_WAITS)
+		if (at == 1 && list->steps[0].is_ideal &&
+		    list->steps[0].id != ADVICE_INSPECT_WAITS &&
+		    (list->steps[0].id != ADVICE_FIND_EVENT || list->steps[0].gain >= advice->gain))
 			break;
 		list->steps[at] = list->steps[at - 1];
 	}
