@@ -23,8 +23,7 @@
 #define RANGE_PART       0.06 /* error of the model, as a share of ln(predicted / run's rate) */
 #define RANGE_BESIDE     0.3 /* relative error of core_lost: others may take more, or less */
 #define HANDED_SOONER    0.5
-/* Time of a load without workers, which needs no shared memory, as a share of its time in a worker:
- * the median of 11 pairs of runs, and the least. */
+/* A load's time without workers, as a share of that in a worker: median of 11 pairs, least. */
 #define OWN_LOAD         0.65
 #define OWN_LOAD_LEAST   0.31
 #define LOADING_LEAST    0.5  /* loads make workers answer late from this share of time on */
