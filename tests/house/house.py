@@ -249,7 +249,7 @@ BUDGETS = {
     "analyzer/drain": 12733, "analyzer/store": 8231, "analyzer/analysis": 18367,
     "analyzer/analysis/predict": 3432, "analyzer/analysis/gate": 1153, "analyzer/analysis/ranks": 1652,
     "analyzer/analysis/gpu": 1127, "analyzer/render": 14647, "analyzer/render/html": 3132,
-    "analyzer/render/jobs": 1078, "analyzer/render/gate": 880, "analyzer/report": 7214,
+    "analyzer/render/jobs": 1078, "analyzer/render/gate": 880, "analyzer/report": 7216,
     "analyzer/launch": 4588, "analyzer/launch/doctor": 1070,
 }
 

@@ -182,11 +182,13 @@ static int find_cause(struct db *db, bool advises, struct report *report)
 /* The CPU time of short reads and writes of pipes counts as blocked, but they did not wait. */
 static void leave_out_calls(struct report *report)
 {
-	const double share = report->facts.calls_ns / (double)report->inside.loads.blocked_ns;
+	const double blocked_ns = (double)report->inside.loads.blocked_ns;
+	double share;
 
-	if (!(share > 0))
+	if (!(report->facts.calls_ns > 0 && blocked_ns > 0))
 		return;
-	report->inside.loads.blocked_ns -= (int64_t)report->facts.calls_ns;
+	share = fmin(report->facts.calls_ns / blocked_ns, 1);
+	report->inside.loads.blocked_ns -= (int64_t)(share * blocked_ns);
 	if (report->totals.blocked_ns > 0)
 		report->totals.blocked_ns -= (int64_t)(share * (double)report->totals.blocked_ns);
 }
