@@ -23,16 +23,14 @@ static bool is_worker(const struct batch_series *s, size_t i)
 	return s->worker[i] >= 0 && s->worker[i] < s->workers;
 }
 
-static bool next_epoch(const struct batch_series *s, size_t *run, struct epoch *ret)
+static bool next_epoch(const struct batch_series *s, struct series_walk *walk, struct epoch *ret)
 {
-	const size_t first = *run, workers = (size_t)s->workers;
+	const size_t workers = (size_t)s->workers;
 	size_t known_count = 0, i;
 
-	if (first >= s->run_count)
+	if (!series_walk_epochs(s, walk))
 		return false;
-	ret->begin = s->runs[first].begin;
-	*run = series_next_epoch(s, first);
-	ret->end = series_run_end(s, *run - 1);
+	*ret = (struct epoch){walk->begin, walk->end, {0}};
 	for (i = 0; i < workers; i++)
 		ret->last[i] = ret->begin;
 	for (i = ret->begin; i < ret->end; i++) {
@@ -113,9 +111,10 @@ static void describe(const struct batch_series *s, struct uneven *ret)
 	struct uneven first = {.loading = ret->loading}, own = first;
 	double made = 0, before = 0, all = 0, epochs = 0;
 	bool are_same = true;
+	struct series_walk walk = {0};
 	struct epoch e;
 
-	for (size_t run = 0; next_epoch(s, &run, &e);) {
+	while (next_epoch(s, &walk, &e)) {
 		const size_t from = find_end(s, &e, (size_t)ret->loading);
 
 		if (from == e.end)
@@ -143,6 +142,7 @@ void uneven_find(const struct batch_series *s, const struct finding *f, bool is_
 		 struct uneven *ret)
 {
 	struct part parts[MOST_WORKERS + 1] = {0}, all = {0}, after = {0}, before;
+	struct series_walk walk = {0};
 	struct epoch e;
 	int32_t m;
 
@@ -150,7 +150,7 @@ void uneven_find(const struct batch_series *s, const struct finding *f, bool is_
 	if (s->iterable != 1 || s->in_order == 0 || s->workers < 2 || s->workers > MOST_WORKERS ||
 	    series_has_idle_workers(s) || !s->wait_ns)
 		return;
-	for (size_t run = 0; next_epoch(s, &run, &e);)
+	while (next_epoch(s, &walk, &e))
 		add_epoch(s, f, is_asking, &e, parts);
 	for (m = 0; m <= s->workers; m++) {
 		all.wait_ns += parts[m].wait_ns;
