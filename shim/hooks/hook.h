@@ -59,25 +59,20 @@
 
 #define HOOK_EXPORT __attribute__((visibility("default")))
 
-enum hook_id {
-#define HOOK(family, nr, type, name, params, args) HOOK_ID_##name,
-#define HOOK_BY_HAND(nr, type, name, params, args) HOOK_ID_##name,
-#define HOOK_VARIADIC				   HOOK_BY_HAND
-#include "hooks/hooks.def"
-#undef HOOK
-#undef HOOK_BY_HAND
-#undef HOOK_VARIADIC
-	HOOK_ID_MAX
-};
+/* Declares `value`, the variadic argument behind `last`. What was not passed is read as garbage. */
+#define HOOK_ARGUMENT(type, value, last)                                                           \
+	va_list values;                                                                            \
+	type value;                                                                                \
+                                                                                                   \
+	va_start(values, last);                                                                    \
+	value = va_arg(values, type);                                                              \
+	va_end(values)
 
 struct real {
 #define HOOK(family, nr, type, name, params, args) type(*name) params;
 #define HOOK_BY_HAND(nr, type, name, params, args) type(*name) params;
 #define HOOK_VARIADIC				   HOOK_BY_HAND
 #include "hooks/hooks.def"
-#undef HOOK
-#undef HOOK_BY_HAND
-#undef HOOK_VARIADIC
 };
 
 extern HIDDEN struct real real;
@@ -102,6 +97,11 @@ bool hook_open_begin(struct span *span);
 bool hook_close_begin(struct span *span, int fd);
 bool hook_read_begin(struct span *span, int fd);
 void hook_read_end(struct span *span, int fd, ssize_t result);
+
+/* Begin a call about one asynchronous read, or about a list whose first data file counts. */
+bool hook_aio_begin(struct span *span, int fd);
+bool hook_aio_list_begin(struct span *span, const struct aiocb *const list[], int count);
+bool hook_aio_is_read(const struct aiocb *control);
 
 /* Begin a read or write of a pipe or the like. It counts as a wait, and only within loads. */
 bool hook_pipe_begin(struct span *span, int fd);
@@ -136,6 +136,9 @@ static inline bool hook_join_begin(struct span *span)
 	span->own_ns = 0;
 	return span_begin_in_load(span, DLPROF_CLASS_WAIT);
 }
+
+/* Begins a call about memory. Returns false if that is no mapping of a data file. */
+bool hook_map_begin(struct span *span, const void *address, size_t size);
 
 /* Returns the path of the mapped data file, "" if there are several, NULL if none is mapped. */
 const char *hook_mapped_file(void);

@@ -185,6 +185,32 @@ OFTEN void hook_read_end(struct span *span, int fd, ssize_t result)
 		span_end(span, result > 0 ? (uint64_t)result : 0, result < 0);
 }
 
+/* Submitting a read, and waiting for it, does not count: the operation counts when collected. */
+bool hook_aio_begin(struct span *span, int fd)
+{
+	if (!hook_read_begin(span, fd))
+		return false;
+	span->uncounted = true;
+	return true;
+}
+
+/* LIO_READ64 is LIO_READ with an eighth bit, which this mask removes. */
+#define OPCODE_MASK 127
+
+bool hook_aio_is_read(const struct aiocb *control)
+{
+	return control && (control->aio_lio_opcode & OPCODE_MASK) == LIO_READ &&
+	       fd_kind(control->aio_fildes) == FD_DATA;
+}
+
+bool hook_aio_list_begin(struct span *span, const struct aiocb *const list[], int count)
+{
+	for (int i = 0; i < count; i++)
+		if (hook_aio_is_read(list[i]))
+			return hook_aio_begin(span, list[i]->aio_fildes);
+	return false;
+}
+
 bool hook_pipe_begin(struct span *span, int fd)
 {
 	enum fd_kind kind;
@@ -288,15 +314,11 @@ DEFINE_DUP(dup3, (int fd, int target, int flags), fd, target, flags)
 #define DEFINE_FCNTL(hook_name)                                                                    \
 	HOOK_EXPORT int hook_name(int fd, int command, ...)                                        \
 	{                                                                                          \
+		HOOK_ARGUMENT(void *, value, command);                                             \
 		struct span span;                                                                  \
-		va_list values;                                                                    \
 		bool is_wait;                                                                      \
-		void *value;                                                                       \
 		int result;                                                                        \
                                                                                                    \
-		va_start(values, command);                                                         \
-		value = va_arg(values, void *);                                                    \
-		va_end(values);                                                                    \
 		is_wait = (command == F_SETLK || command == F_SETLKW ||                            \
 			   command == F_OFD_SETLK || command == F_OFD_SETLKW) &&                   \
 			  activate_on() && hook_wait_begin(&span);                                 \

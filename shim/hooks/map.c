@@ -90,10 +90,13 @@ static void forget(const void *address, size_t size)
 
 static bool begin(struct span *span, const char *name)
 {
-	if (likely(!thread_loading()) || !span_begin_in_load(span, DLPROF_CLASS_READ))
-		return false;
 	span->name = name;
-	return true;
+	return span_begin_in_load(span, DLPROF_CLASS_READ);
+}
+
+bool hook_map_begin(struct span *span, const void *address, size_t size)
+{
+	return is_data(address, size) && span_begin_in_load(span, DLPROF_CLASS_READ);
 }
 
 /* Returns true for a data file. Does not ask the kernel about memory that processes share. */
@@ -165,14 +168,11 @@ HOOK_EXPORT int munmap(void *address, size_t size)
 /* `flags` decides whether there is a fifth argument. */
 HOOK_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, ...)
 {
+	HOOK_ARGUMENT(void *, new_address, flags);
 	struct span span;
-	va_list values;
-	void *new_address, *result;
 	bool recorded;
+	void *result;
 
-	va_start(values, flags);
-	new_address = va_arg(values, void *);
-	va_end(values);
 	if (likely(!activate_on()) || !is_data(address, size))
 		return real.mremap(address, size, new_size, flags, new_address);
 	forget(address, size);
@@ -186,19 +186,3 @@ HOOK_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags,
 		remember(result, new_size, -1);
 	return result;
 }
-
-#define DEFINE_ADVISE(hook_name)                                                                   \
-	HOOK_EXPORT int hook_name(void *address, size_t size, int advice)                          \
-	{                                                                                          \
-		struct span span;                                                                  \
-		int result;                                                                        \
-                                                                                                   \
-		if (likely(!activate_on()) || !is_data(address, size) ||                           \
-		    !begin(&span, #hook_name))                                                     \
-			return real.hook_name(address, size, advice);                              \
-		result = real.hook_name(address, size, advice);                                    \
-		span_end(&span, 0, result != 0);                                                   \
-		return result;                                                                     \
-	}
-DEFINE_ADVISE(madvise)
-DEFINE_ADVISE(posix_madvise)

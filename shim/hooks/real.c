@@ -40,38 +40,27 @@ static void *find_moved(const char *name);
 #define HOOK_BY_HAND(nr, type, name, params, args) EARLY(nr, type, name, params, args)
 #define HOOK_VARIADIC(nr, type, name, params, args)
 #include "hooks/hooks.def"
-#undef HOOK
-#undef HOOK_BY_HAND
-#undef HOOK_VARIADIC
 
-/* If the caller passed no mode, the kernel ignores the garbage that is read as a mode here. */
-#define EARLY_OPEN(nr, name, params, folder, ...)                                                  \
+/* If the caller passed no mode, the kernel ignores the one that is read here. */
+#define EARLY_OPEN(name, params, folder)                                                           \
 	static int early_##name params                                                             \
 	{                                                                                          \
-		va_list values;                                                                    \
-		mode_t mode;                                                                       \
+		HOOK_ARGUMENT(mode_t, mode, flags);                                                \
                                                                                                    \
-		va_start(values, flags);                                                           \
-		mode = va_arg(values, mode_t);                                                     \
-		va_end(values);                                                                    \
 		return (int)hook_syscall_raw(SYS_openat, folder, path, flags, mode);               \
 	}
-EARLY_OPEN(SYS_open, open, (const char *path, int flags, ...), AT_FDCWD)
-EARLY_OPEN(SYS_open, open64, (const char *path, int flags, ...), AT_FDCWD)
-EARLY_OPEN(SYS_open, __open, (const char *path, int flags, ...), AT_FDCWD)
-EARLY_OPEN(SYS_open, __open64, (const char *path, int flags, ...), AT_FDCWD)
-EARLY_OPEN(SYS_openat, openat, (int folder, const char *path, int flags, ...), folder)
-EARLY_OPEN(SYS_openat, openat64, (int folder, const char *path, int flags, ...), folder)
+EARLY_OPEN(open, (const char *path, int flags, ...), AT_FDCWD)
+EARLY_OPEN(open64, (const char *path, int flags, ...), AT_FDCWD)
+EARLY_OPEN(__open, (const char *path, int flags, ...), AT_FDCWD)
+EARLY_OPEN(__open64, (const char *path, int flags, ...), AT_FDCWD)
+EARLY_OPEN(openat, (int folder, const char *path, int flags, ...), folder)
+EARLY_OPEN(openat64, (int folder, const char *path, int flags, ...), folder)
 
 #define EARLY_FCNTL(name)                                                                          \
 	static int early_##name(int fd, int command, ...)                                          \
 	{                                                                                          \
-		va_list values;                                                                    \
-		void *value;                                                                       \
+		HOOK_ARGUMENT(void *, value, command);                                             \
                                                                                                    \
-		va_start(values, command);                                                         \
-		value = va_arg(values, void *);                                                    \
-		va_end(values);                                                                    \
 		return (int)hook_syscall_raw(SYS_fcntl, fd, command, value);                       \
 	}
 EARLY_FCNTL(fcntl)
@@ -104,12 +93,8 @@ static int early_epoll_pwait2(int epoll, struct epoll_event *events, int count,
 
 static void *early_mremap(void *address, size_t size, size_t new_size, int flags, ...)
 {
-	va_list values;
-	void *new_address;
+	HOOK_ARGUMENT(void *, new_address, flags);
 
-	va_start(values, flags);
-	new_address = va_arg(values, void *);
-	va_end(values);
 	return (void *)hook_syscall_raw(SYS_mremap, address, size, new_size, flags, new_address);
 }
 
@@ -140,9 +125,6 @@ struct real real = {
 #define HOOK_BY_HAND(nr, type, name, params, args) .name = early_##name,
 #define HOOK_VARIADIC				   HOOK_BY_HAND
 #include "hooks/hooks.def"
-#undef HOOK
-#undef HOOK_BY_HAND
-#undef HOOK_VARIADIC
 };
 
 /* syscall.S jumps through these fields. */
@@ -161,11 +143,11 @@ static const char names[] =
 #define HOOK_BY_HAND(nr, type, name, params, args) #name "\0"
 #define HOOK_VARIADIC				   HOOK_BY_HAND
 #include "hooks/hooks.def"
-#undef HOOK
-#undef HOOK_BY_HAND
-#undef HOOK_VARIADIC
 	;
-static_assert(sizeof(struct real) == HOOK_ID_MAX * sizeof(void *), "an array of functions");
+
+/* `struct real` is used as an array of functions, in the order of hooks.def. */
+#define AT(name) (offsetof(struct real, name) / sizeof(void *))
+#define COUNT	 (sizeof(struct real) / sizeof(void *))
 
 /*
  * Names that need more than a lookup. `version`: up to glibc 2.35, dlsym(RTLD_NEXT) finds an older
@@ -184,17 +166,17 @@ static const struct exception {
 	[7] = {.since_minor = 34},
 };
 
-static const uint8_t exception_of[HOOK_ID_MAX] = {
-	[HOOK_ID_pthread_cond_wait] = 1,  [HOOK_ID_pthread_cond_timedwait] = 1,
-	[HOOK_ID_lio_listio] = 2,	  [HOOK_ID_lio_listio64] = 2,
-	[HOOK_ID_epoll_pwait2] = 3,	  [HOOK_ID___isoc23_fscanf] = 4,
-	[HOOK_ID___isoc23_vfscanf] = 4,	  [HOOK_ID_getdents64] = 5,
-	[HOOK_ID_sem_clockwait] = 5,	  [HOOK_ID_pthread_cond_clockwait] = 5,
-	[HOOK_ID_stat] = 6,		  [HOOK_ID_stat64] = 6,
-	[HOOK_ID_lstat] = 6,		  [HOOK_ID_lstat64] = 6,
-	[HOOK_ID_fstat] = 6,		  [HOOK_ID_fstat64] = 6,
-	[HOOK_ID_fstatat] = 6,		  [HOOK_ID_fstatat64] = 6,
-	[HOOK_ID_close_range] = 7,	  [HOOK_ID_closefrom] = 7,
+static const uint8_t exception_of[COUNT] = {
+	[AT(pthread_cond_wait)] = 1, [AT(pthread_cond_timedwait)] = 1,
+	[AT(lio_listio)] = 2,        [AT(lio_listio64)] = 2,
+	[AT(epoll_pwait2)] = 3,      [AT(__isoc23_fscanf)] = 4,
+	[AT(__isoc23_vfscanf)] = 4,  [AT(getdents64)] = 5,
+	[AT(sem_clockwait)] = 5,     [AT(pthread_cond_clockwait)] = 5,
+	[AT(stat)] = 6,              [AT(stat64)] = 6,
+	[AT(lstat)] = 6,             [AT(lstat64)] = 6,
+	[AT(fstat)] = 6,             [AT(fstat64)] = 6,
+	[AT(fstatat)] = 6,           [AT(fstatat64)] = 6,
+	[AT(close_range)] = 7,       [AT(closefrom)] = 7,
 };
 
 /* musl lacks these functions, and refuses to start with a missing reference. */
@@ -268,7 +250,7 @@ void real_resolve(void)
 		lookup_resolve();
 	if (real_is_glibc())
 		next_open(&scope, (const void *)(uintptr_t)gnu_get_libc_version);
-	for (int id = 0; id < HOOK_ID_MAX; id++, name += strlen(name) + 1) {
+	for (size_t id = 0; id < COUNT; id++, name += strlen(name) + 1) {
 		void *found = find(name, &exceptions[exception_of[id]], minor, &scope);
 
 		if (found)

@@ -19,6 +19,22 @@
 #define BEGIN_ADVISE	 hook_read_begin(&span, fd)
 #define END_ADVISE	 span_end(&span, 0, result != 0)
 
+/* `struct aiocb64` is the same struct under another name, as all offsets have 64 bits. */
+#define BEGIN_AIO_READ	 hook_aio_begin(&span, control->aio_fildes)
+#define END_AIO_READ	 span_end(&span, 0, result < 0)
+#define BEGIN_AIO_RETURN                                                                           \
+	(hook_aio_is_read((const struct aiocb *)control) &&                                        \
+	 hook_read_begin(&span, control->aio_fildes))
+#define END_AIO_RETURN	 span_end(&span, result > 0 ? (uint64_t)result : 0, result < 0)
+#define BEGIN_AIO_SUSPEND                                                                          \
+	hook_aio_list_begin(&span, (const struct aiocb *const *)list, count)
+#define END_AIO_SUSPEND	 span_end(&span, 0, false)
+#define BEGIN_AIO_LIST	 BEGIN_AIO_SUSPEND
+#define END_AIO_LIST	 END_AIO_READ
+
+#define BEGIN_MAP_ADVISE hook_map_begin(&span, address, size)
+#define END_MAP_ADVISE	 span_end(&span, 0, result != 0)
+
 #define BEGIN_FOPEN	 hook_open_begin(&span)
 #define END_FOPEN                                                                                  \
 	hook_open_end(&span, result ? FILE_FD(result) : -1, path, fopen_flags(mode))
