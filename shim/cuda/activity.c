@@ -189,7 +189,6 @@ static const struct call {
 } calls[] = {
 #define CALL(domain, class, name, number) {CUPTI_KIND_##domain, number},
 #include "cuda/api.def"
-#undef CALL
 };
 
 static _Atomic bool enabled_by_others[sizeof(calls) / sizeof(calls[0])];
@@ -231,7 +230,6 @@ enum dlprof_gpu_kind api_kind(uint32_t record_kind, uint32_t number)
 	case CASE(domain, number):                                                                 \
 		return DLPROF_GPU_API_##class;
 #include "cuda/api.def"
-#undef CALL
 	default:
 		return DLPROF_GPU_NONE;
 	}

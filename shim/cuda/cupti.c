@@ -164,8 +164,6 @@ static int fill(struct cupti *found)
 		return -ENOENT;
 #define MAY(name, params) found->name = (int(*) params)lookup_real(found->library, "cupti" #name);
 #include "cuda/cupti.def"
-#undef NEED
-#undef MAY
 	return 0;
 }
 

@@ -36,8 +36,6 @@ struct cupti {
 #define NEED(name, params) int(*name) params;
 #define MAY(name, params)  int(*name) params;
 #include "cuda/cupti.def"
-#undef NEED
-#undef MAY
 };
 
 extern HIDDEN struct cupti cupti;

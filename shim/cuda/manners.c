@@ -36,7 +36,6 @@ static struct {
 static struct {
 #define FOREIGN(name, params) int(*name) params;
 #include "cuda/foreign.def"
-#undef FOREIGN
 } real;
 
 /* Finds libcupti's own function: in our libcupti, else by RTLD_NEXT, else in a mapped libcupti. */
@@ -375,7 +374,6 @@ static void *answer(const char *name, void *found)
 	if (strcmp(name, #of) == 0)                                                                \
 		return found == lookup_real(cupti.library, #of) ? (void *)of : found;
 #include "cuda/foreign.def"
-#undef FOREIGN
 	return found;
 }
 

@@ -12,13 +12,11 @@
 const struct decode_library table_libraries[DECODE_LIBRARY_MAX] = {
 #define DECODER(id, name, format, sort, mark, first, second) {name, format, DECODE_SORT_##sort},
 #include "decode/libraries.def"
-#undef DECODER
 };
 
 const struct wrap_library table_marks[DECODE_LIBRARY_MAX] = {
 #define DECODER(id, name, format, sort, mark, first, second) {mark, {first, second}},
 #include "decode/libraries.def"
-#undef DECODER
 };
 
 void table_reached(int library)

@@ -18,7 +18,6 @@
 enum decode_library_id {
 #define DECODER(id, name, format, sort, mark, first, second) DECODE_##id,
 #include "decode/libraries.def"
-#undef DECODER
 	DECODE_LIBRARY_MAX
 };
 
