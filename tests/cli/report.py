@@ -349,6 +349,15 @@ def check_verdicts(folder):
     t.equal(found["coverage"]["decoders_hidden"], hidden)
     t.check("libjpeg in a.so, b0.so, b1.so, b2.so and 2 more; libtiff in a.so; odd: their" in
             " ".join(text.split()), text)
+    for name, meta, words in (
+            ("undecoded", {}, "the dataset's own code"),
+            ("unseen", {"decoders_hidden": "libjpeg in a.so"}, "and decoders that cannot be timed")):
+        batches = [dict(batch, decode_ns=0, decode_count=0) for batch in rundb.simulate(400, 4, 20, 10)]
+        text, found = verdict(name, [rundb.loader(batches, workers=4)], meta=meta)
+        t.equal(found["breakdown"]["decode_s"], 0, name)
+        for part in ("no decoder whose calls can be timed was called", words):
+            t.check(part in " ".join(text.split()), name, "misses:", part, text)
+        t.equal("decoders that cannot be timed" in " ".join(text.split()), bool(meta), text)
     verdict("crowded", [rundb.loader(rundb.simulate(400, 4, 20, 10), workers=4)],
             meta={"decoders_hidden": ",".join("lib{} in a.so".format(i) for i in range(60000))})
 

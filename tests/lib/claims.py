@@ -47,7 +47,7 @@ WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for
     # A load's or step's parts: "57 ms: libjpeg 47 %, asleep 0 %".
     "shares": r" (?:Load|Step) +({t}): ([^%,]+ {p}(?:, (?!partly)[^%,]+ {p})*)(, partly at the same time)?",
     # Only with -v.
-    "interval": r"another such run would report ({p}) to ({p})",
+    "interval": r"Interval +({p}) to ({p}) \(95 %\) as this run's batches vary",
 }.items()}
 
 # Each of these patterns must be found in some report of a test with runs of all kinds.

@@ -43,7 +43,7 @@ void advise_rhythm(const struct report *report, struct outline *o)
 static void say_none(struct outline *o, const char *what, const struct period *period)
 {
 	if (!period->batches && period->tested)
-		outline_item(o, "Pattern", "%s have no period: none stands out", what);
+		outline_item(o, "Pattern", "%s have no period that holds over the whole run", what);
 	else if (!period->batches)
 		outline_item(o, "Pattern", "too few %s to look for a period", what);
 }

@@ -142,7 +142,8 @@ static void add_calls(const struct report *report, char *text, size_t size, int6
 static void add_load(const struct report *report, struct outline *o)
 {
 	const struct load_totals *totals = &report->totals;
-	bool decode_seen = totals->decode_ns != UNKNOWN;
+	const bool decode_seen = totals->decode_ns != UNKNOWN;
+	const bool may_decode = report->run.decoders_hidden && report->run.decoders_hidden[0];
 	double load_ns;
 	char text[128] = "";
 
@@ -164,11 +165,15 @@ static void add_load(const struct report *report, struct outline *o)
 	add_calls(report, text, sizeof(text), totals->read_count, totals->read_bytes);
 	outline_part(o, "read", report_load_mean(report, totals->read_ns), load_ns, "%s", text);
 	outline_part(o, "decode", report_load_mean(report, totals->decode_ns), load_ns, "%s",
-		     decode_seen ? "" : "counted as other");
+		     totals->decode_ns > 0 ? ""
+		     : decode_seen         ? "no decoder whose calls can be timed was called"
+					   : "counted as other");
 	outline_part(o, "collate", report_load_mean(report, totals->collate_ns), load_ns, "%s", "");
 	outline_part(o, "other", report_load_mean(report, totals->other_ns), load_ns, "%s",
-		     decode_seen ? "the dataset's own code"
-				 : "the dataset's code, decoding included");
+		     !decode_seen ? "the dataset's code, decoding included"
+		     : totals->decode_ns == 0 && may_decode
+			     ? "the dataset's code, and decoders that cannot be timed"
+			     : "the dataset's own code");
 	if (totals->blocked_ns != UNKNOWN &&
 	    (double)totals->blocked_ns > WORTH_SAYING * (double)totals->load_ns)
 		outline_part(o, "blocked", report_load_mean(report, totals->blocked_ns), load_ns,
@@ -270,7 +275,8 @@ static void add_trust(const struct report *report, struct outline *o)
 			"for %s of the steady batches it is known whether they were ready",
 			UNITS_SHARE((double)f->readiness_count / (double)f->steady_count));
 	if (!isnan(report->diagnosis.boot.low95))
-		outline_item(o, "Interval", "another such run would report %s to %s (95 %%)",
+		outline_item(o, "Interval",
+			     "%s to %s (95 %%) as this run's batches vary; others may differ more",
 			     UNITS_SHARE(report->diagnosis.boot.low95),
 			     UNITS_SHARE(report->diagnosis.boot.high95));
 }

@@ -66,9 +66,10 @@ static const struct explanation PAGES[] = {
 	 "10 % of the median step). Handing over a ready batch takes about 1 ms, so a short wait "
 	 "proves nothing."},
 	{"ci95", "metric",
-	 "Range in which the stall ratio of another such run would fall 19 times out of 20.",
+	 "Range of the stall ratio (95 %), by how the batches of this run vary.",
 	 "Circular block bootstrap over the steady batches, blocks of 2 x prefetch_factor x "
-	 "workers, 400 resamples, fixed seed: the same run always gives the same interval."},
+	 "workers, 400 resamples, fixed seed: the same run always gives the same interval. Other "
+	 "runs vary more, for example if storage is slower that day."},
 	{"trimmed_ratio", "metric", "The stall ratio without its largest waits.",
 	 "Leaves out the largest half percent of the stalls, at least one. A run is starved "
 	 "only if 2.5 % remain."},
