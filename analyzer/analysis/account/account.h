@@ -98,7 +98,7 @@ struct account_restart {
 	double end_ns;
 };
 
-/* Sums up starts and ends of the epochs from index *next up to number `epoch`. Advances *next. */
+/* Sums up starts and ends of epochs, from index *next to the one numbered `epoch`. Moves *next. */
 struct account_restart account_restart(const struct batch_series *series, size_t *next,
 				       int32_t epoch);
 

@@ -13,8 +13,8 @@
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
-/* Parts of the run. wait_ns[i] and step_ns[i] are sums over the first i cells. All cells come
- * twice, as a block of cells that is drawn may go on from the last cell to the first. */
+/* Parts of the run. wait_ns[i] and step_ns[i] are sums over the first i cells. The list of cells is
+ * there twice, because a block that is drawn may go on from the last cell to the first. */
 struct cells {
 	size_t count;
 	size_t size; /* batches or epochs in each cell */

@@ -66,7 +66,7 @@ struct load_facts {
 	/* Facts about the workers; without workers, about the training's process. */
 	double runnable_threads;
 	double cores_allowed; /* number of cores in the smallest CPU mask */
-	/* number of cores in the training's CPU mask at its start, if more; NAN: several ranks */
+	/* cores in the training's CPU mask at its start, if more than later; NAN: several ranks */
 	double cores_at_start;
 	double ranks; /* number of ranks of the job */
 	/* a process's mean private memory when first measured, and when last measured */
@@ -75,7 +75,7 @@ struct load_facts {
 	double swapped_bytes; /* most bytes that were swapped out at any time */
 	double main_cpu_ns;   /* CPU time of the thread that takes the batches; not in `threads` */
 
-	double wait_bytes[LOAD_WAIT_MAX]; /* bytes received; for THREAD, by those threads */
+	double wait_bytes[LOAD_WAIT_MAX]; /* bytes received; for THREAD, by the awaited threads */
 	double decode_wait_ns; /* part of wait_ns[LOAD_WAIT_THREAD] within decoders' calls */
 	struct load_peer peers[LOAD_FACTS_MOST]; /* the one with the longest waits first */
 	size_t peer_count;

@@ -492,7 +492,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/* Inserts by gain. A first upper bound stays first, but for INSPECT_WAITS or less of FIND_EVENT. */
+/* Inserts by gain. An upper bound stays first, but not INSPECT_WAITS, nor a lesser FIND_EVENT. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;

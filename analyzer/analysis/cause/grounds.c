@@ -71,12 +71,12 @@
 #define BLOWN_BYTES     (8.0 * (1 << 20))
 #define BLOWN_TIMES     8.0
 #define BLOWN_COLLATE   0.2 /* a batch is blown up only if collating takes this share of its load */
-/* samples are small: at least so many in a batch, each with at most this time and this size */
+/* samples are small if a batch has at least this many, each with at most this time and size */
 #define SMALL_COUNT     32
 #define SMALL_NS        50e3
 #define SMALL_BYTES     4096
-#define SMALL_CPU       0.8 /* samples are small only if loads use or await a core for this share */
-#define SMALL_SINGLE    0.3 /* small samples are found if making them singly takes this share */
+#define SMALL_CPU       0.8 /* loads of small samples run, or wait for a core, for this share */
+#define SMALL_SINGLE    0.3 /* making small samples one by one takes this share of a load */
 #define DRAWN_LEAST     3.0  /* images are needless only if a sample decodes at least this many */
 #define DRAWN_BYTES     2.0  /* images are needless only at so many bytes decoded per batch byte */
 /* images are needless only if their number varies by this share of what is_drawn() expects */
@@ -102,7 +102,7 @@ static double excess_ns(const struct batch_series *s, double median_ns, double l
 	return ns;
 }
 
-/* Returns true if a slow load has slow ones near it: beyond chance, one for two other workers. */
+/* Returns true if a slow load has, beyond chance, at least (workers - 1) / 2 slow ones near it. */
 static bool come_together(const struct batch_series *s, double least_ns)
 {
 	const size_t others = s->workers > 1 && s->load_ns ? (size_t)s->workers - 1 : 0;
@@ -384,8 +384,8 @@ static bool is_drawn(const struct load_facts *facts)
 }
 
 /*
- * Returns true if each worker opens the same files, two or more, in each epoch. If the last epoch
- * is cut off, openings may be missing. But one worker alone must not make as many as there are.
+ * Returns true if each worker opens the same files, two or more, in each epoch. The last epoch may
+ * be cut off, so its openings may be missing, unless one worker alone could make all the others.
  */
 static bool are_opened_by_all(const struct load_facts *facts, double workers, double epochs)
 {

@@ -12,7 +12,7 @@
 /* a part is longer than the part before if its mean is at least this many times as long */
 #define STEP   1.03
 #define STEPS  5 /* times grow only if this many parts are longer than the part before */
-/* the shortest later part takes at least this many times as long as the longest earlier part */
+/* from some part on, each part takes at least this many times as long as any part before it */
 #define APART  1.2
 
 /* Returns true if all parts from some part on are longer than all parts before. */

@@ -161,7 +161,7 @@ struct lines {
 	/* NAN in the members before `groups`: too few stack samples. */
 	double asking_share;   /* share of receiving spent asking workers for file descriptors */
 	double most_sampling;  /* share of epoch starts spent choosing samples, plus its error */
-	double least_sampling; /* the same share, minus its error */
+	double least_sampling; /* share of epoch starts spent choosing samples, minus its error */
 	/* share of loads spent making objects, and its error */
 	double making_share, making_error;
 	double single_share;   /* share of loads spent making samples one by one, minus its error */
@@ -233,7 +233,7 @@ void lines_done(struct lines *lines);
 /* Returns true if the line that leads after the optimizer mostly runs between epochs. */
 bool lines_lead_in_gaps(const struct lines *lines);
 
-/* Returns a group's longest line but loops. NULL: it takes under a quarter, or few were sampled. */
+/* Returns a group's longest line, loops aside. NULL: too few samples, or maybe under a quarter. */
 const struct line_share *lines_leading(const struct lines *lines, enum line_group group);
 
 /*

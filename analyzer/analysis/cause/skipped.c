@@ -12,7 +12,7 @@
 #define WAITING_LEAST 0.5
 #define PASS_STEP_NS  5e4 /* even the smallest model's forward pass and loss take longer */
 #define PASS_SHORT    0.75 /* least share of a pass's steps that are shorter than PASS_STEP_NS */
-#define PASS_STEPS    0.02 /* a pass's steps take at most this share of as many mean steps */
+#define PASS_STEPS    0.02 /* a pass's mean step takes at most this share of the run's mean step */
 #define PASS_LEAST    0.05
 
 /* Returns false if the GPU was idle. Even a short step may use it, as launches return at once. */

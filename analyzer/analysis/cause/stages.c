@@ -260,7 +260,7 @@ static void find_lead(struct view *v, struct stage_finding *f)
 		f->at_once = v->kernel_ns / v->slow_ns;
 		f->lead = longest;
 		f->lead_share = stages->list[longest].own_ns / v->kernel_ns;
-		/* at_once is too large if kernels also ran while nothing waited for the stage. */
+		/* Kernels that ran while nothing waited for the stage make at_once too large. */
 		if (is_parallel(slow) && f->threads > 0)
 			f->at_once = fmin(f->at_once, f->threads);
 		if (is_parallel(slow) && f->asked > 0)

@@ -177,7 +177,7 @@ static double phase_share(const struct search *s, const struct layout *layout, s
 #define WINDOW         ((size_t)1 << 14)
 #define WINDOWS        64 /* a longer series is tested in this many windows only */
 #define FEW_WINDOWS    16
-#define SPREAD         16 /* all windows together have at most this many ordinals for each batch */
+#define SPREAD         16 /* windows cover at most this many ordinals for each recorded batch */
 #define BEYOND_DOUBT   (-100.0)
 #define PIECE_LEAST    12 /* values are cut at breaks (events.h) if pieces have this many batches */
 #define WORKER_SHARE   0.60

@@ -149,9 +149,9 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
- * Returns how long an epoch's first loads would be if workers stayed, as a share of their length in
- * new workers, which import modules and open files first. The run's first epoch does not count. 1:
- * iterable datasets, whose workers open files anew.
+ * Returns the length that an epoch's first loads would have if workers stayed, as a share of their
+ * length now that new workers first import modules and open files. Leaves out the run's first
+ * epoch. Returns 1 for iterable datasets, whose workers open files anew in any case.
  */
 static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
 {

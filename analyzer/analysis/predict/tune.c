@@ -100,7 +100,7 @@ static bool is_listed(const struct tune_candidate *list, size_t count,
 	return false;
 }
 
-/* Puts settings to try before others, then larger gains first. Unknown gains count as largest. */
+/* Sorts settings to try before others, and each kind by falling gain, unknown gains first. */
 static int by_promise(const void *left, const void *right)
 {
 	const struct tune_candidate *a = left, *b = right;

@@ -130,7 +130,7 @@ static void add_neighbours(const struct trace *trace, const struct whatif *whati
 		  log(own_per_s(trace, setup, WANT_LESS, whatif) / rate));
 }
 
-/* Returns the rate if the data makes loads slow instead of the workers, or vice versa. */
+/* If slow loads may be due to workers or to data, returns the rate for the one not assumed. */
 static double rate_otherwise(const struct trace *trace, const struct whatif *whatif, int id)
 {
 	struct replay_setup setup = whatif->setups[id];
