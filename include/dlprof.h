@@ -16,7 +16,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Returns the function or NULL. `*cache` is 0 at first, later the function, or `cache` if none. */
+/* Returns the function or NULL. `*cache` keeps it: 0 at first; `cache` itself if there is none. */
 static __inline__ void *dlprof_find_(void **cache, const char *name)
 {
 	void *found = __atomic_load_n(cache, __ATOMIC_ACQUIRE);

@@ -19,7 +19,7 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_FOLDER,
 	DLPROF_TALLY_SAMPLE, /* name: its file's path, detail: dataset, class: index */
 	DLPROF_TALLY_KERNEL, /* name: start of the mangled name, class: kernel's id */
-	DLPROF_TALLY_WAIT,   /* name: other process or thread, or ""; detail: wait_kinds.def */
+	DLPROF_TALLY_WAIT,   /* name: what is awaited, or ""; detail: a kind of wait_kinds.def */
 	DLPROF_TALLY_KIND_MAX
 };
 

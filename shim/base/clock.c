@@ -9,7 +9,7 @@
 
 #include "dlprof/units.h"
 
-/* Readings are exact to 50 ns: 0.1 % of FIRST_MEASURE_NS. */
+/* The counter's rate is first measured over this time: readings err by 50 ns, the rate by 0.1 %. */
 #define FIRST_MEASURE_NS 50000
 #define LAST_MEASURE_NS	 UINT64_C(20000000000)
 

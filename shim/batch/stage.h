@@ -92,8 +92,8 @@ static inline bool stage_is_named(uint32_t number)
 
 /*
  * Begin a call of an object. Call stage_end() later, unless the result is STAGE_NONE or
- * STAGE_UNNAMED. A leaf is a call in which no other stage is called. A leaf that is not timed is
- * counted at once, and the result is STAGE_NONE.
+ * STAGE_UNNAMED. stage_begin_leaf() is for calls in which no other stage is called: if such a call
+ * is not timed, it is counted at once, and the result is STAGE_NONE.
  */
 uint16_t stage_begin(struct stage_call *call, const void *object);
 uint16_t stage_begin_leaf(struct stage_call *call, const void *object);
@@ -130,7 +130,7 @@ extern HIDDEN __thread struct stage_self {
 	uintptr_t top_address;
 	struct ledger *ledger;
 	uint32_t life;    /* thread_life when the thread took the ledger */
-	uint32_t untimed; /* untimed calls under way inside `top`, which stage_end() will end */
+	uint32_t untimed; /* untimed calls inside `top` that have not yet come to stage_end() */
 } stage_self __attribute__((tls_model("initial-exec")));
 
 static inline void stage_end(struct stage_call *call, bool has_element)

@@ -24,7 +24,7 @@ bool later_is_importing(PyObject *module)
 	return spec && api_get_flag(spec, "_initializing", false);
 }
 
-/* Returns the module (borrowed) or NULL; while module `implied` is being imported, `implied`. */
+/* Returns the module (borrowed) or NULL. As long as `implied` is being imported, returns that. */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
 {
 	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);

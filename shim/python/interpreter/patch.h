@@ -12,7 +12,7 @@ struct patch_guest {
 	struct api_name name;
 };
 
-/* Prepares a guest: a wrapper that can be put in and taken out. Returns false on failure. */
+/* Makes a guest: a wrapper that is not yet in its class. Returns false on failure. */
 bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method);
 
 /* Put the wrapper in, and take it out again. If other code replaced the method, they do nothing. */
