@@ -468,7 +468,7 @@ static int read_made(struct db *db, int64_t loader_id, const struct load_totals 
 	ret->loads_per_batch = query_known(loads->load_count) / query_known(totals.load_count);
 	if (decoded.images > 0) {
 		ret->images_per_sample = decoded.images / (double)totals.samples;
-		/* The frames decoded for a clip depend on its place in the file: no spread. */
+		/* Frames decoded for a clip depend on its place in the file: no spread is read. */
 		if (!decoded.is_video)
 			r = read_spread(db, loader_id, ret);
 	}

@@ -17,7 +17,7 @@
 	FACT(GPU, char *, device)         /* device names */                                       \
 	FACT(CUDA_MODE, char *, mode)     /* cupti; cudart: only the host was observed; off */     \
 	FACT(CUDA_REASON, char *, reason) /* why the mode is not cupti */                          \
-	FACT(CUDA_LEVEL, char *, level)   /* memcpy, default, api or full */                       \
+	FACT(CUDA_LEVEL, char *, level)   /* the value of DLPROF_CUDA that was used */             \
 	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why the level is below what was asked */  \
 	FACT(CUPTI_VERSION, int64_t, cupti_version)                                                \
 	FACT(GPU_SHARED, char *, shared) /* another program on the GPU; NULL: unknown */           \
