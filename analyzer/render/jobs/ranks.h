@@ -84,8 +84,8 @@ bool ranks_uneven(const struct ranks *ranks, struct ranks_uneven *ret);
  * with uneven steps; else the rank that waited longest. */
 size_t ranks_worst(const struct ranks *ranks);
 
-/* Lists the rows' indices by rank or, if there are over RANKS_MOST_ROWS, by blame. */
 #define RANKS_MOST_ROWS 16
+/* Lists the rows' indices by rank or, if there are over RANKS_MOST_ROWS, by blame. */
 void ranks_order(const struct ranks *ranks, size_t *ret);
 
 /* Writes the `which`-th reason to doubt the job's figures. Returns false if it does not apply. */

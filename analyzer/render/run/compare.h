@@ -18,7 +18,7 @@ struct compared {
 
 #define COMPARE_SHARED 256
 
-/* Writes what the workers share, if two runs with different numbers of workers prove it. */
+/* Writes that workers share a limit, if runs with different numbers of workers prove it. */
 bool compare_shared(const struct compared *compared, char *text, size_t size);
 
 /* Makes the outline of a comparison. Call outline_done() even if memory ran out. */

@@ -154,7 +154,7 @@ static int put_rank(struct lake *lake, const struct part_rank *rank, const struc
 	return free_texts(&texts) < 0 ? -ENOMEM : r;
 }
 
-/* Writes the windows of that width by which the job was judged. */
+/* Writes the windows of job.width steps each, by which the job was judged. */
 static int put_steps(struct lake *lake, const struct part *part, const struct ranks *ranks,
 		     const struct lake_rank *key)
 {
