@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "dlprof/place.h"
+#include "drain/base/process.h"
 
 #define INJECTION "CUDA_INJECTION64_PATH"
 #define LIBRARY   "libdlprof.so"
@@ -15,12 +16,7 @@
 /* Reads the first line of a file. Returns its length; 0 if there is no line. */
 static int read_line(const char *path, char *ret, size_t size)
 {
-	FILE *file = fopen(path, "re");
-	bool got = file && fgets(ret, (int)size, file);
-
-	if (file)
-		fclose(file);
-	return got ? (int)strlen(ret) : 0;
+	return process_line(path, ret, size) ? (int)strlen(ret) : 0;
 }
 
 static int find(const char *from, const char *name, const char *installed, struct trust_search *ret)

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <limits.h>
-#include <stddef.h>
 
 #include "launch/preload.h"
 

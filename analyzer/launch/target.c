@@ -225,13 +225,13 @@ bool target_exports(const char *path, const char *symbol)
 
 const char *target_unfollowed(const struct target *program)
 {
-	const char *name = strrchr(program->path, '/'), *free = "runs without a global lock";
+	const char *free = "runs without a global lock";
 	int minor = 0;
 	char flag = '\0';
 
 	if (sscanf(program->libpython, "libpython3.%d%c", &minor, &flag) >= 1)
 		return flag == 't' ? free : minor < OLDEST_MINOR ? "is older than 3.8" : NULL;
-	if (strncmp(name ? name + 1 : program->path, "python", 6) != 0)
+	if (strncmp(basename(program->path), "python", 6) != 0)
 		return NULL;
 	if (target_exports(program->path, "_Py_MergeZeroLocalRefcount"))
 		return free;

@@ -250,7 +250,7 @@ BUDGETS = {
     "analyzer/analysis/predict": 3432, "analyzer/analysis/gate": 1153, "analyzer/analysis/ranks": 1652,
     "analyzer/analysis/gpu": 1127, "analyzer/render": 14654, "analyzer/render/html": 3132,
     "analyzer/render/jobs": 1078, "analyzer/render/gate": 880, "analyzer/report": 7216,
-    "analyzer/launch": 4588, "analyzer/launch/doctor": 1070,
+    "analyzer/launch": 4558, "analyzer/launch/doctor": 1069,
 }
 
 

@@ -6,12 +6,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "drain/base/process.h"
 
 #define TERM_MS  3000
 #define PAUSE_MS 50
@@ -58,24 +59,17 @@ void child_adopt(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* Returns true if a process is of the session or our child. In `stat`, ")" follows its name. */
+/* Returns true if a process is of the session or our child. */
 static bool is_of(pid_t pid, pid_t session)
 {
-	char path[64], text[512], *at;
-	int parent = -1, its = -1;
-	FILE *file;
+	struct process_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
+	if (!process_stat_read(pid, &stat) || stat.is_over)
 		return false;
-	at = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
 	/* The drain and its guard are in the session, but they end by themselves. */
-	if (at && at[1] == ' ' && at[2] != 'Z' && !strstr(text, " (dlprof-drain) ") &&
-	    !strstr(text, " (dlprof-guard) "))
-		sscanf(at + 2, "%*c %d %*d %d", &parent, &its);
-	fclose(file);
-	return its == session || (has_adopted && parent == getpid());
+	if (strcmp(stat.name, "dlprof-drain") == 0 || strcmp(stat.name, "dlprof-guard") == 0)
+		return false;
+	return getsid(pid) == session || (has_adopted && stat.parent == getpid());
 }
 
 void child_each(pid_t session, void (*each)(pid_t pid, void *context), void *context)
@@ -93,31 +87,33 @@ void child_each(pid_t session, void (*each)(pid_t pid, void *context), void *con
 		closedir(folder);
 }
 
+struct sending {
+	int number, count;
+};
+
 static void send(pid_t pid, void *context)
 {
-	kill(pid, *(int *)context);
+	struct sending *sending = context;
+
+	kill(pid, sending->number);
+	sending->count++;
 }
 
-static void count(pid_t pid, void *context)
+int child_signal(pid_t session, int number)
 {
-	++*(int *)context;
+	struct sending sending = {number, 0};
+
+	child_each(session, send, &sending);
+	return sending.count;
 }
 
 void child_end(pid_t session)
 {
-	int signal_number = SIGTERM, left;
-
-	child_each(session, send, &signal_number);
-	for (int waited = 0;; waited += PAUSE_MS) {
+	child_signal(session, SIGTERM);
+	for (int waited = 0; waited <= 2 * TERM_MS; waited += PAUSE_MS) {
 		waitpid(session, NULL, WNOHANG);
-		left = 0;
-		child_each(session, count, &left);
-		if (!left || waited > 2 * TERM_MS)
+		if (!child_signal(session, waited < TERM_MS ? 0 : SIGKILL))
 			return;
-		if (waited >= TERM_MS) {
-			signal_number = SIGKILL;
-			child_each(session, send, &signal_number);
-		}
 		poll(NULL, 0, PAUSE_MS);
 	}
 }

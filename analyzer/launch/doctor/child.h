@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "launch/doctor/doctor.h"
@@ -25,6 +24,9 @@ void child_end(pid_t session);
  * of other sessions: torchrun starts each rank in a session of its own.
  */
 void child_adopt(void);
+
+/* Sends a signal to each process of a session (0: to none). Returns how many these are. */
+int child_signal(pid_t session, int number);
 
 /* Calls `each` for each process of a session. */
 void child_each(pid_t session, void (*each)(pid_t pid, void *context), void *context);

@@ -9,6 +9,7 @@
 
 #include "drain/database/home.h"
 #include "drain/drain.h"
+#include "drain/modules/maps.h"
 #include "drain/segments/folder.h"
 #include "launch/cmd.h"
 #include "launch/doctor/child.h"
@@ -51,13 +52,20 @@ struct trial {
 	int status;
 };
 
+static int find_library(void *context, const struct maps_line *line)
+{
+	const struct trial *trial = context;
+
+	return strstr(line->path, trial->doctor->preload.library) != NULL;
+}
+
 static void look_at(pid_t pid, void *context)
 {
 	struct trial *trial = context;
-	char path[64], line[PATH_MAX + 128], link[PATH_MAX];
+	char path[64], link[PATH_MAX];
 	struct seen *seen = NULL;
 	ssize_t length;
-	FILE *maps;
+	int found;
 
 	for (size_t i = 0; i < trial->seen_count && !seen; i++)
 		if (trial->seen[i].pid == pid)
@@ -66,23 +74,16 @@ static void look_at(pid_t pid, void *context)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	length = readlink(path, link, sizeof(link) - 1);
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	maps = fopen(path, "re");
-	if (!maps || length <= 0) {
-		if (maps)
-			fclose(maps);
+	found = maps_each(pid, find_library, trial);
+	if (found < 0 || length <= 0)
 		return;
-	}
 	link[length] = '\0';
 	if (!seen) {
 		seen = &trial->seen[trial->seen_count++];
 		*seen = (struct seen){.pid = pid};
 	}
 	snprintf(seen->name, sizeof(seen->name), "%s", strrchr(link, '/') + 1);
-	seen->loaded = false;
-	while (!seen->loaded && fgets(line, sizeof(line), maps))
-		seen->loaded = strstr(line, trial->doctor->preload.library) != NULL;
-	fclose(maps);
+	seen->loaded = found;
 	seen->without += !seen->loaded;
 }
 

@@ -13,7 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/statistics/array.h"
+#include "dlprof/units.h"
 #include "dlprof/written.h"
+#include "drain/base/now.h"
 #include "drain/database/home.h"
 #include "drain/drain.h"
 #include "launch/doctor/child.h"
@@ -46,10 +49,7 @@ void tune_catch_signals(void)
 
 double tune_now_s(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (double)now_ns() / NS_PER_S;
 }
 
 uint64_t tune_time_ms(void)
@@ -88,12 +88,6 @@ static void become(const struct tune *tune, const char *database, const char *lo
 	_exit(LAUNCH_CANNOT_RUN);
 }
 
-static void end(pid_t pid, void *context)
-{
-	++*(int *)context;
-	kill(pid, SIGKILL);
-}
-
 static bool reap(pid_t pid, int *status)
 {
 	bool is_done = false;
@@ -112,11 +106,10 @@ static bool reap(pid_t pid, int *status)
 static void end_rest(pid_t session)
 {
 	for (int ms = 0; ms < GONE_MS; ms += PAUSE_MS) {
-		int status, left = 0;
+		int status;
 
 		reap(-1, &status);
-		child_each(session, end, &left);
-		if (!left)
+		if (!child_signal(session, SIGKILL))
 			return;
 		poll(NULL, 0, PAUSE_MS);
 	}
@@ -167,7 +160,7 @@ struct arrival {
 
 struct times {
 	struct arrival *arrivals;
-	size_t count, room;
+	size_t count;
 	size_t wave;     /* most workers of a loader, whose batches may come at once */
 	size_t measured; /* number of batches that are measured, after the first ones */
 	double waited_s; /* how long the measured batches were waited for */
@@ -179,15 +172,8 @@ static int add_time(const struct batch_record *batch, void *context)
 
 	if (batch->begin_ns == UNKNOWN || batch->wait_ns == UNKNOWN)
 		return 0;
-	if (times->count == times->room) {
-		size_t room = times->room ? 2 * times->room : 1024;
-		struct arrival *more = realloc(times->arrivals, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		times->arrivals = more;
-		times->room = room;
-	}
+	if (!ARRAY_GROW(times->arrivals, times->count))
+		return -ENOMEM;
 	times->arrivals[times->count++] = (struct arrival){
 		.at_s = (double)(batch->begin_ns + batch->wait_ns) / 1e9,
 		.wait_s = (double)batch->wait_ns / 1e9,
@@ -336,9 +322,7 @@ static int wait_for(pid_t pid, double end_s, bool *is_late)
 	while (!reap(pid, &status)) {
 		*is_late = tune_now_s() > end_s;
 		if (is_interrupted || *is_late) {
-			int count = 0;
-
-			child_each(pid, end, &count);
+			child_signal(pid, SIGKILL);
 			kill(pid, SIGKILL);
 		}
 		poll(NULL, 0, PAUSE_MS);

@@ -262,13 +262,6 @@ static void add_write(const struct tune *tune, struct outline *o)
 		outline_item(o, "Wrote", "each run wrote %s", tune->wrote);
 }
 
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void add_more(const struct tune *tune, struct outline *o)
 {
 	const struct tune_trial *best = find_best(tune);
@@ -276,9 +269,9 @@ static void add_more(const struct tune *tune, struct outline *o)
 	outline_items(o, OUTLINE_MORE);
 	if (best)
 		outline_item(o, "More", "dlprof-report compare %s/%s %s/%s", tune->folder,
-			     name_of(tune->database), tune->folder, name_of(best->database));
+			     basename(tune->database), tune->folder, basename(best->database));
 	else
-		outline_item(o, "More", "dlprof-report %s/%s", tune->folder, name_of(tune->first));
+		outline_item(o, "More", "dlprof-report %s/%s", tune->folder, basename(tune->first));
 }
 
 int tune_show(const struct tune *tune)
