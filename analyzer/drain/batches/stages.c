@@ -11,14 +11,14 @@ static int64_t known(int32_t value)
 	return value < 0 ? UNKNOWN : value;
 }
 
-static int take_stage(struct writer *writer, int64_t pid, int64_t number,
-		      const struct segment *segment, struct dlprof_event *event)
+static int take_stage(struct writer *writer, const struct segment *segment,
+		      struct dlprof_event *event)
 {
 	struct dlprof_stage *stage = &event->stage;
 	const bool is_kernel = stage->flags & DLPROF_STAGE_KERNEL;
 	struct stage_row row = {
-		.pid = pid,
-		.number = number,
+		.pid = segment->header->pid,
+		.number = facts_loader(segment, event->task),
 		.parent = stage->parent ? facts_loader(segment, stage->parent) : UNKNOWN,
 		.kernel = is_kernel,
 		.root = (stage->flags & DLPROF_STAGE_ROOT) != 0,
@@ -34,11 +34,13 @@ static int take_stage(struct writer *writer, int64_t pid, int64_t number,
 	return writer_stage(writer, &row);
 }
 
-static int take_sum(struct writer *writer, int64_t pid, int64_t number,
+static int take_sum(struct writer *writer, const struct segment *segment,
 		    const struct dlprof_event *event)
 {
 	const struct dlprof_stage_sum *sum = &event->stage_sum;
 	struct stage_sum_row row = {
+		.pid = segment->header->pid,
+		.number = facts_loader(segment, event->task),
 		.begin_ns = (int64_t)event->begin_ns,
 		.window_ns = (int64_t)event->duration_ns,
 		.loader_id = UNKNOWN,
@@ -57,14 +59,11 @@ static int take_sum(struct writer *writer, int64_t pid, int64_t number,
 	if (event->stream)
 		r = writer_find_epoch(writer, event->stream, event->generation, &row.loader_id,
 				      &row.epoch, &in_order);
-	return r < 0 && r != -ENOENT ? r : writer_stage_sum(writer, pid, number, &row);
+	return r < 0 && r != -ENOENT ? r : writer_stage_sum(writer, &row);
 }
 
 int stages_take(struct writer *writer, const struct segment *segment, struct dlprof_event *event)
 {
-	const int64_t pid = segment->header->pid, number = facts_loader(segment, event->task);
-
-	return event->kind == DLPROF_EVENT_STAGE
-		       ? take_stage(writer, pid, number, segment, event)
-		       : take_sum(writer, pid, number, event);
+	return event->kind == DLPROF_EVENT_STAGE ? take_stage(writer, segment, event)
+						 : take_sum(writer, segment, event);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* db.h - transactions and errors of an open database. Functions return 0 or -errno. */
+/* db.h - transactions, limits and errors of an open database. Functions return 0 or -errno. */
 #pragma once
 
 #define DB_APPLICATION_ID 0x646C7072	/* the letters "dlpr" */
@@ -14,6 +14,9 @@ void db_begin_late(struct db *db);
 
 int db_commit(struct db *db);
 int db_rollback(struct db *db);
+
+/* Begins the limit on CPU time of `db` anew, because other databases were read meanwhile. */
+void db_limit_renew(struct db *db);
 
 /* Returns an error in words, such as "permission denied"; never NULL. */
 const char *db_error(int error);

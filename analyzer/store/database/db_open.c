@@ -305,11 +305,6 @@ static int empty_log(struct db *db)
 	return r == 0 && busy ? -EBUSY : r;
 }
 
-void db_limit_renew(struct db *db)
-{
-	guard_renew(db);
-}
-
 int db_freeze(struct db *db)
 {
 	int r;

@@ -16,9 +16,6 @@ int db_open_read(const char *path, struct db **ret_db);
 /* Opens for writing, and makes a missing file or tables. -EPERM: another user's file. */
 int db_open_write(const char *path, struct db **ret_db);
 
-/* Begins the limit on CPU time of `db` anew, because other databases were read meanwhile. */
-void db_limit_renew(struct db *db);
-
 /* Empties the log. Until db_thaw(), new rows stay in the log. -EBUSY: a reader uses the log. */
 int db_freeze(struct db *db);
 void db_thaw(struct db *db);

@@ -130,7 +130,7 @@ bool guard_is_spent(const struct db *db)
 	return true;
 }
 
-void guard_renew(struct db *db)
+void db_limit_renew(struct db *db)
 {
 	db->until_ns = cpu_ns() + (uint64_t)(db->share * (double)MOST_NS);
 }
@@ -139,7 +139,7 @@ void guard_limit(struct db *db, const struct stat *file)
 {
 	db->share = file->st_size > FILE_BYTES ? (double)file->st_size / FILE_BYTES : 1;
 	db->most_bytes = (int64_t)(db->share * (double)MOST_BYTES);
-	guard_renew(db);
+	db_limit_renew(db);
 	sqlite3_hard_heap_limit64(db->most_bytes);
 	sqlite3_progress_handler(db->handle, EVERY_OPS, look, db);
 }

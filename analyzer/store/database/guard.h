@@ -18,9 +18,6 @@ int guard_open(struct db *db, const char *path, enum door_use use, int wait_ms);
 
 void guard_limit(struct db *db, const struct stat *file);
 
-/* Begins the limit on CPU time of `db` anew, because other databases were read meanwhile. */
-void guard_renew(struct db *db);
-
 /* Returns true if the CPU time is used up. Ask before each statement: a short one is not ended. */
 bool guard_is_spent(const struct db *db);
 

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "dlprof/units.h"
 #include "store/database/guard.h"

@@ -20,14 +20,11 @@ static const char NEWEST_SQL[] =
 /* A sum of floats cannot overflow. NULL if nothing was observed. */
 #define SUM(name, sql)	  ", SUM(" #name " * 1.0)"
 #define COLUMN(name, sql) ", " sql " AS " #name
-static const char *const TOTALS_SQL[ROWS_FORMS] = ROWS_SUMS(
-	"SELECT COUNT(load_ns), COUNT(decode_ns)" LOAD_SUMS(SUM)
-	" FROM (SELECT batch" LOAD_SUMS(COLUMN) " FROM t_batch", ")");
-
-static const char RUN_TOTALS_SQL[] =
-	"SELECT COUNT(*), SUM(load_ns * 1.0), SUM(open_ns * 1.0), SUM(read_ns * 1.0),"
-	" SUM(collate_ns * 1.0), SUM(cpu_ns * 1.0), SUM(blocked_ns * 1.0)"
-	" FROM t_batch WHERE load_ns IS NOT NULL";
+#define SELECT_TOTALS                                                                              \
+	"SELECT COUNT(load_ns), COUNT(decode_ns)" LOAD_SUMS(SUM)                                   \
+	" FROM (SELECT batch" LOAD_SUMS(COLUMN) " FROM t_batch"
+static const char *const TOTALS_SQL[ROWS_FORMS] = ROWS_SUMS(SELECT_TOTALS, ")");
+static const char RUN_TOTALS_SQL[] = SELECT_TOTALS " WHERE load_ns IS NOT NULL)";
 
 /* Counts each worker's loads and bytes in 65,536 loads at most, enough to compare workers. */
 static const char *const READS_SQL[ROWS_FORMS] = ROWS_ORDERS(
@@ -106,11 +103,9 @@ int batch_totals(struct db *db, const struct batch_filter *filter, struct load_t
 	r = rows_of_batches(db, TOTALS_SQL, filter, &stmt);
 	if (r == 0)
 		r = rows_next(stmt);
-	if (r == 1) {
+	if (r == 1)
 		take_totals(stmt, ret_totals);
-		r = 0;
-	}
-	return r;
+	return r < 0 ? r : 0;
 }
 
 int batch_totals_of_run(struct db *db, struct load_totals *ret_totals)
@@ -122,16 +117,9 @@ int batch_totals_of_run(struct db *db, struct load_totals *ret_totals)
 	if (pack_sum_totals(db, ret_totals) == 0)
 		return 0;
 	r = rows_first(db, &stmt, RUN_TOTALS_SQL, "");
-	if (r < 1)
-		return r;
-	ret_totals->load_count = rows_time(stmt, 0);
-	ret_totals->load_ns = rows_time(stmt, 1);
-	ret_totals->open_ns = rows_time(stmt, 2);
-	ret_totals->read_ns = rows_time(stmt, 3);
-	ret_totals->collate_ns = rows_time(stmt, 4);
-	ret_totals->cpu_ns = rows_time(stmt, 5);
-	ret_totals->blocked_ns = rows_time(stmt, 6);
-	return 0;
+	if (r == 1)
+		take_totals(stmt, ret_totals);
+	return r < 0 ? r : 0;
 }
 
 static const char SAVED_SQL[] =

@@ -28,10 +28,7 @@ int batch_newest(struct db *db, int64_t loader_id, int64_t count,
 int batch_totals(struct db *db, const struct batch_filter *filter, struct load_totals *ret_totals);
 void batch_totals_init(struct load_totals *totals);
 
-/*
- * Counts all loads of the run, and sums their times: the whole, opening, reading, collating, on the
- * CPU, blocked. If packs are summed, a time without any value is 0.
- */
+/* Sums over all loads of the run, delivered or not. Of packs, a sum without any value is 0. */
 int batch_totals_of_run(struct db *db, struct load_totals *ret_totals);
 
 int batch_parts(struct db *db, const struct batch_filter *filter, struct step_sums *ret);

@@ -297,14 +297,6 @@ static int read_decoded(struct db *db, struct decoded *ret)
 	return r;
 }
 
-static int read_loader(struct db *db, int64_t loader_id, struct load_totals *ret)
-{
-	const struct batch_filter all = batch_filter_all(loader_id);
-
-	batch_totals_init(ret);
-	return batch_totals(db, &all, ret);
-}
-
 /* Notes bytes read and files opened. Reads of mapped files are only seen as bytes from storage. */
 static void note_reads(const struct load_totals *totals, struct load_facts *ret)
 {
@@ -330,9 +322,10 @@ static int sum_bytes(struct db *db, const double *bytes, const int64_t *ids, siz
 	*ret_bytes = 0;
 	while (r >= 0 && (r = rows_next(stmt)) == 1) {
 		const int64_t loader_id = rows_int(stmt, 0);
+		const struct batch_filter all = batch_filter_all(loader_id);
 		size_t i = 0;
 
-		r = read_loader(db, loader_id, &totals);
+		r = batch_totals(db, &all, &totals);
 		if (r < 0 || totals.load_count < 1)
 			continue;
 		while (i < count && ids[i] != loader_id)
@@ -429,8 +422,9 @@ static int read_made(struct db *db, int64_t loader_id, const struct load_totals 
 {
 	const double received =
 		ret->wait_bytes[LOAD_WAIT_SOCKET] + ret->wait_bytes[LOAD_WAIT_THREAD];
+	const struct batch_filter all = batch_filter_all(loader_id);
 	double bytes[MOST_LOADERS], handed_out = NAN;
-	struct decoded decoded = {0};
+	struct decoded decoded;
 	int64_t ids[MOST_LOADERS];
 	struct load_totals totals;
 	ROWS *stmt = NULL;
@@ -447,13 +441,12 @@ static int read_made(struct db *db, int64_t loader_id, const struct load_totals 
 		}
 		count++;
 	}
+	if (r >= 0)
+		r = batch_totals(db, &all, &totals);
 	if (r < 0)
 		return r;
-	r = read_loader(db, loader_id, &totals);
-	if (r == 0)
-		note_reads(&totals, ret);
-	if (r == 0)
-		r = read_decoded(db, &decoded);
+	note_reads(&totals, ret);
+	r = read_decoded(db, &decoded);
 	note_waiting_decoders(decoded.ns, query_known(loads->cpu_ns), ret);
 	if (r == 0 && (decoded.inflated_bytes > 0 || decoded.pixels > 0 || received > 0))
 		r = sum_bytes(db, bytes, ids, count, &handed_out);

@@ -52,10 +52,7 @@ static const char *const STEPS_SQL[ROWS_FORMS] =
 
 static const char CALLS_ANY_SQL[] = "SELECT 1 FROM t_gpu_call LIMIT 1";
 static const char *const CALLS_SQL[ROWS_FORMS] = ROWS_JOIN(
-	"SELECT COUNT(seen), SUM(MAX(0, sync_ns) * 1.0), SUM(MAX(0, copy_ns) * 1.0),"
-	" SUM(MAX(0, launch_ns) * 1.0), SUM(MAX(0, launch_count) * 1.0),"
-	" SUM(MAX(0, other_sync_ns) * 1.0), SUM(MAX(0, other_copy_ns) * 1.0),"
-	" SUM(MAX(0, other_launch_ns) * 1.0), SUM(MAX(0, other_launch_count) * 1.0)"
+	"SELECT COUNT(seen)" GPU_CALL_COLUMNS(SUM_OF)
 	" FROM (SELECT t_gpu_call.*, other_sync_ns AS seen FROM t_batch LEFT JOIN t_gpu_call"
 	" USING (loader_id, epoch, task)",
 	")");

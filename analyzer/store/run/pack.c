@@ -17,33 +17,28 @@ static const char UNPACKED_SQL[] =
 		     " AND loader_id NOT IN (SELECT loader_id FROM t_pack WHERE part = 0)";
 static const char HEADS_SQL[] = "SELECT loader_id FROM t_pack WHERE part = 0";
 
-/* Finds a part of a pack. The data are valid until `stmt` is used again. -ENOENT: there is none. */
-static int find_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number, const void **ret_data,
-		     size_t *ret_size)
+/* Finds a part of a pack. The data are valid as long as *ret_stmt. -ENOENT: there is none. */
+static int find_part(struct db *db, int64_t loader_id, int64_t number, sqlite3_stmt **ret_stmt,
+		     const void **ret_data, size_t *ret_size)
 {
 	int r;
 
-	sqlite3_reset(stmt);
-	sqlite3_bind_int64(stmt, 1, loader_id);
-	sqlite3_bind_int64(stmt, 2, number);
-	r = sqlite3_step(stmt);
-	if (r != SQLITE_ROW)
-		return r == SQLITE_DONE ? -ENOENT : db_errno(r);
-	*ret_data = sqlite3_column_blob(stmt, 0);
-	*ret_size = (size_t)sqlite3_column_bytes(stmt, 0);
+	if (rows_ask(db, ret_stmt, READ_SQL, "nn", loader_id, number) < 0)
+		return -ENOENT;
+	r = rows_next(*ret_stmt);
+	if (r < 0)
+		return r;
+	*ret_data = sqlite3_column_blob(*ret_stmt, 0);
+	*ret_size = (size_t)sqlite3_column_bytes(*ret_stmt, 0);
 	return *ret_data ? 0 : -ENOENT;
 }
 
-static int prepare(struct db *db, sqlite3_stmt **ret_stmt)
+int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret)
 {
-	return rows_prepare(db, READ_SQL, ret_stmt) == 0 ? 0 : -ENOENT;
-}
-
-static int read_head(sqlite3_stmt *stmt, int64_t loader_id, struct pack_head *ret)
-{
+	ROWS *stmt = NULL;
 	const void *data;
 	size_t size;
-	int r = find_part(stmt, loader_id, 0, &data, &size);
+	int r = find_part(db, loader_id, 0, &stmt, &data, &size);
 
 	if (r < 0)
 		return r;
@@ -58,14 +53,6 @@ static int read_head(sqlite3_stmt *stmt, int64_t loader_id, struct pack_head *re
 	}
 	gpu_sums_check(&ret->gpu);
 	return ret->magic == PACK_MAGIC && ret->size == size && ret->batch_count >= 0 ? 0 : -ENOENT;
-}
-
-int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret)
-{
-	ROWS *stmt = NULL;
-	int r = prepare(db, &stmt);
-
-	return r < 0 ? r : read_head(stmt, loader_id, ret);
 }
 
 /* Adds a part to the series if its sizes are right and its runs follow those of earlier parts. */
@@ -123,16 +110,15 @@ static int add_part(struct batch_series *series, const void *blob, size_t size)
 int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *series)
 {
 	struct batch_series packed = *series;
-	ROWS *stmt = NULL;
 	struct pack_head head;
-	const void *data;
-	size_t size;
-	int r = prepare(db, &stmt);
+	int r = pack_read_head(db, loader_id, &head);
 
-	if (r == 0)
-		r = read_head(stmt, loader_id, &head);
 	for (int64_t number = 1; r == 0 && packed.count < (uint64_t)head.batch_count; number++) {
-		r = find_part(stmt, loader_id, number, &data, &size);
+		ROWS *stmt = NULL;
+		const void *data;
+		size_t size;
+
+		r = find_part(db, loader_id, number, &stmt, &data, &size);
 		if (r == 0)
 			r = add_part(&packed, data, size);
 	}

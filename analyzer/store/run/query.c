@@ -245,12 +245,6 @@ static int take_loader(sqlite3_stmt *stmt, void *item)
 	return 1;
 }
 
-static int list_loaders(struct db *db, const char *sql, struct loader_info **ret_loaders,
-			size_t *ret_count)
-{
-	return rows_list(db, sql, 0, sizeof(**ret_loaders), take_loader, ret_loaders, ret_count);
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const struct loader_info *left = a, *right = b;
@@ -262,7 +256,8 @@ static int by_time(const void *a, const void *b)
 
 int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
 {
-	int r = list_loaders(db, PACKED_SQL, ret_loaders, ret_count);
+	const size_t size = sizeof(**ret_loaders);
+	int r = rows_list(db, PACKED_SQL, 0, size, take_loader, ret_loaders, ret_count);
 
 	for (size_t i = 0; r == 0 && i < *ret_count; i++) {
 		struct loader_info *loader = &(*ret_loaders)[i];
@@ -277,7 +272,7 @@ int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_c
 	}
 	if (r == -ENOENT || (r == 0 && !*ret_count)) {
 		free(*ret_loaders);
-		r = list_loaders(db, LOADERS_SQL, ret_loaders, ret_count);
+		r = rows_list(db, LOADERS_SQL, 0, size, take_loader, ret_loaders, ret_count);
 	}
 	if (r < 0) {
 		free(*ret_loaders);

@@ -122,8 +122,9 @@ static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long 
 #define BEFORE(row, text) (int)(offsetof(__typeof__(*(row)), text) / sizeof(int64_t))
 #define FROM(row, text)	   (NUMBERS(row) - BEFORE(row, text))
 
-/* Runs a statement on `row`, which has numbers, then texts, in the order of the parameters. */
-static int put(struct writer *writer, int which, const void *row, int numbers, int texts)
+/* Binds `row`, which has numbers, then texts, in the order of the statement's parameters. */
+static sqlite3_stmt *bind_row(struct writer *writer, int which, const void *row, int numbers,
+			      int texts)
 {
 	sqlite3_stmt *statement = prepare(writer, which);
 	const char *const *text = (const char *const *)row + numbers;
@@ -132,7 +133,12 @@ static int put(struct writer *writer, int which, const void *row, int numbers, i
 	bind_numbers(statement, &at, row, numbers);
 	for (int i = 0; i < texts; i++)
 		sqlite3_bind_text(statement, ++at, text[i], -1, SQLITE_STATIC);
-	return finish(statement);
+	return statement;
+}
+
+static int put(struct writer *writer, int which, const void *row, int numbers, int texts)
+{
+	return finish(bind_row(writer, which, row, numbers, texts));
 }
 
 static int put_step(struct writer *writer, int which, const void *values, int first, int count)
@@ -222,27 +228,17 @@ int writer_no_threads(struct writer *writer, int64_t pid)
 	return finish(bind(writer, STATEMENT_NO_THREADS, "n", pid));
 }
 
-int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
-		     const struct stage_sum_row *row)
+int writer_stage_sum(struct writer *writer, const struct stage_sum_row *row)
 {
-	sqlite3_stmt *statement;
-	int64_t id;
-	int at = 0, r = ask(bind(writer, STATEMENT_STAGE_ID, "nn", pid, number), &id, 1);
+	int r = finish(bind(writer, STATEMENT_STAGE_OF_SUM, "nn", row->pid, row->number));
 
-	if (r < 1)
-		return r;
-	statement = prepare(writer, STATEMENT_STAGE_SUM);
-	bind_numbers(statement, &at, (const int64_t *)row, NUMBERS(row));
-	bind_numbers(statement, &at, &id, 1);
-	return finish(statement);
+	return r < 0 ? r : put(writer, STATEMENT_STAGE_SUM, row, NUMBERS(row), 0);
 }
 
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id)
 {
-	sqlite3_stmt *statement = bind(writer, STATEMENT_LOADER, "nnnnnnnns", row->pid, row->number,
-				       row->workers, row->prefetch_factor, row->in_order,
-				       row->lacks_order, row->persistent, row->batch_size,
-				       row->kind);
+	sqlite3_stmt *statement =
+		bind_row(writer, STATEMENT_LOADER, row, BEFORE(row, kind), 1);
 	int r = ask(statement, ret_loader_id, 1);
 
 	return r < 0 ? r : 0;

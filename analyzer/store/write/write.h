@@ -111,12 +111,12 @@ struct stage_row {
 int writer_stage(struct writer *writer, const struct stage_row *row);
 
 struct stage_sum_row {
-	int64_t begin_ns, window_ns, loader_id, epoch, elements, busy_ns, own_ns, cpu_ns, read_ns,
-		ready;
+	int64_t pid, number, begin_ns, window_ns, loader_id, epoch, elements, busy_ns, own_ns,
+		cpu_ns, read_ns, ready;
 };
 
-int writer_stage_sum(struct writer *writer, int64_t pid, int64_t number,
-		     const struct stage_sum_row *row);
+/* Writes what stage `number` of a process did. Makes the stage's row if there is none yet. */
+int writer_stage_sum(struct writer *writer, const struct stage_sum_row *row);
 
 /* writer_gpu_step() completes the row of the batch, which must exist. */
 struct gpu_values {
