@@ -53,7 +53,7 @@ struct account_wait account_divide(int64_t workers, double wait_ns, double hando
 	return parts;
 }
 
-/* Adds to a sum that is NAN as long as nothing was added. */
+/* Adds `ns` to a sum. The sum is NAN as long as nothing was added to it. */
 static void add_known(double *sum_ns, double ns)
 {
 	*sum_ns = isnan(*sum_ns) ? ns : *sum_ns + ns;

@@ -94,8 +94,8 @@ void account_add(struct account *thread, const struct batch_series *series, bool
 int account_close(struct account *thread, const struct account_span *span);
 
 struct account_restart {
-	double start_ns;
-	double end_ns;
+	double start_ns; /* time in which iterators of these epochs were made */
+	double end_ns;   /* time in which the epoch before each of them ended */
 };
 
 /* Sums up starts and ends of epochs, from index *next to the one numbered `epoch`. Moves *next. */

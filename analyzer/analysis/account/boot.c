@@ -176,7 +176,7 @@ static double block_variance(const struct cells *cells, size_t block)
 	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
 }
 
-/* Tries blocks of 1, 2, 4, ... times boot_block(). Returns the length in cells that varies most. */
+/* Tries blocks of 1, 2, 4, ... times boot_block(). Returns the one with most variance, in cells. */
 static size_t block_of(const struct batch_series *s, const struct cells *cells)
 {
 	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;
@@ -225,7 +225,7 @@ static struct draw draw_one(const struct strata *strata, uint64_t *state)
 {
 	const struct cells *epochs = &strata->epochs;
 	double count = (double)epochs->count;
-	/* Draws from few epochs vary too little, for which Bessel's correction makes up. */
+	/* Draws from few epochs vary too little. Bessel's correction makes up for that. */
 	double factor = count > 1 ? sqrt(count / (count - 1)) : 0;
 	struct draw draw = {0};
 
@@ -260,7 +260,7 @@ int boot_wait_error(const struct batch_series *s, const struct finding *f, doubl
 }
 
 struct rest {
-	double wait_ns, step_ns; /* step_ns: time of the steps at epochs' starts only */
+	double wait_ns, step_ns; /* step_ns: only the steps at the starts of epochs */
 	double epoch_wait_ns;
 	double step_factor;
 };

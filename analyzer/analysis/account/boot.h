@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* boot.h - estimates in which interval the stall ratio of another run of this length would be. */
+/* boot.h - estimates how much the stall ratio would vary if a run of this length were repeated. */
 #pragma once
 
 #include "analysis/account/stall.h"
@@ -11,9 +11,9 @@ struct boot {
 };
 
 /*
- * Draws 400 resamples in blocks of batches (../README.md says why), with a fixed seed, and computes
- * the stall ratio of each. Each resample also gets a random error of the waits for other loaders
- * (`others_error_ns`). tests/bench/gate_study.c measures how often the interval is wrong.
+ * Draws 400 resamples of the batches in blocks (../README.md says why), with a fixed seed, and
+ * computes the stall ratio of each. The waits for other loaders vary at random by their standard
+ * error, `others_error_ns`. tests/bench/gate_study.c measures how often the interval is wrong.
  */
 int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,
 		     struct boot *ret);

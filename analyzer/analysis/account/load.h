@@ -19,13 +19,13 @@ struct load_split {
 };
 
 /*
- * Divides other_ns into CPU time and blocked time; NAN: unknown. A load is idle while neither on
- * the CPU, nor opening, reading or blocked. Idle time is assumed to be spread evenly over decode,
- * collate and the rest of other_ns. Blocked time is blocked_ns plus the idle time in that rest.
+ * Divides other_ns into CPU time and blocked time; NAN: unknown. A load is idle in time in which it
+ * neither computes, opens, reads nor is known to be blocked. Idle time is taken to be spread evenly
+ * over decode, collate and the rest of other_ns; its part in that rest counts as blocked.
  */
 struct load_split load_split(const struct load_times *times);
 
-/* there is advice on decoding or reading only if it takes at least this share of load time */
+/* advice on decoding, or on reading, needs at least this share of the load time in it */
 #define LOAD_LEAST       0.4
 /* reads are small if they have at most this many bytes on average */
 #define LOAD_SMALL_BYTES 16384.0
@@ -35,7 +35,7 @@ struct load_split load_split(const struct load_times *times);
 double load_decode_share(const struct load_times *times);
 double load_read_share(const struct load_times *times);
 
-/* Takes a part of the loads' time, 0 to 1, from decoding, and counts it as blocked. */
+/* Moves `share` (0 to 1) of the loads' time, up to all decoding, from decoding to blocked time. */
 void load_take_waits(struct load_times *times, double share);
 
 bool load_reads_small(const struct load_times *times);

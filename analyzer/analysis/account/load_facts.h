@@ -11,7 +11,7 @@
 #define LOAD_FACTS_PEER 96
 #define LOAD_FACTS_COMM 16
 #define LOAD_FACTS_MOST 8
-#define LOAD_FACTS_REOPENED 0.5 /* a file is reopened if each sample opens it this often */
+#define LOAD_FACTS_REOPENED 0.5 /* a file is reopened if a sample opens it at least this often */
 #define LOAD_FACTS_OBJECTS 16384.0 /* counting the Python objects of a batch stops at this many */
 
 enum load_wait_kind {
@@ -22,7 +22,7 @@ enum load_wait_kind {
 };
 
 /* What loads waited for: a socket's other side ("10.0.0.7:443", "/run/data.sock"), a pipe ("pipe"
- * if they read it, "pipe:[inode]" if they wrote to it), or the path of a lock. */
+ * if loads read it, "pipe:[inode]" if they wrote to it), or the path of a lock. */
 struct load_peer {
 	enum load_wait_kind kind;
 	char name[LOAD_FACTS_PEER];
@@ -49,13 +49,13 @@ struct load_facts {
 	double read_per_byte, inflated_per_byte, received_per_byte;
 	double decoded_per_byte;  /* decoded bytes (3 a pixel) for each byte of a batch */
 	double images_per_sample; /* NAN if there are several loaders */
-	/* standard deviation / mean of a sample's number of images; NAN: batches differ in size */
+	/* standard deviation / mean of the images in a sample; NAN: batches differ in size */
 	double images_spread;
 	double fixed_ns;        /* time of transforms, if none of them is random; NAN: unknown */
-	double loads_per_batch; /* for each batch that was taken; NAN: several loaders */
+	double loads_per_batch; /* loads for each batch that was taken; NAN: several loaders */
 	double opens_per_sample;
-	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
-	/* openings of all files that are reopened; NAN: several loaders */
+	double reopens_per_sample; /* openings of the file opened most; NAN: several loaders */
+	/* openings of all files that count as reopened; NAN: several loaders */
 	double reopened_per_sample;
 
 	/* number of cores that the busiest child process, except workers, used or wanted */
@@ -69,7 +69,7 @@ struct load_facts {
 	/* cores in the training's CPU mask at its start, if more than later; NAN: several ranks */
 	double cores_at_start;
 	double ranks; /* number of ranks of the job */
-	/* a process's mean private memory when first measured, and when last measured */
+	/* mean private memory of a process when it was first measured, and when last measured */
 	double private_begin_bytes, private_end_bytes;
 	double major_faults; /* page faults that read from a device, summed over the processes */
 	double swapped_bytes; /* most bytes that were swapped out at any time */
@@ -77,16 +77,16 @@ struct load_facts {
 
 	double wait_bytes[LOAD_WAIT_MAX]; /* bytes received; for THREAD, by the awaited threads */
 	double decode_wait_ns; /* part of wait_ns[LOAD_WAIT_THREAD] within decoders' calls */
-	struct load_peer peers[LOAD_FACTS_MOST]; /* the one with the longest waits first */
+	struct load_peer peers[LOAD_FACTS_MOST]; /* sorted: longest waits first */
 	size_t peer_count;
-	double faults;                /* number of page faults of mapped files in loads */
+	double faults;                /* number of page faults in mapped files during loads */
 	char mapped[LOAD_FACTS_PEER]; /* path (or its end) of the mapped file; "": several files */
 	/* The files of which most bytes were read. 0: unknown, or several loaders. */
 	struct {
 		double count, fewest_opens, most_opens;
 		double bytes; /* mean number of bytes read from one opening to the next */
 	} files;
-	struct load_thread threads[LOAD_FACTS_MOST]; /* the thread with the most CPU time first */
+	struct load_thread threads[LOAD_FACTS_MOST]; /* sorted: most CPU time first */
 	size_t thread_count;
 };
 
@@ -115,9 +115,9 @@ static inline const struct load_peer *load_facts_peer(const struct load_facts *f
 }
 
 /*
- * Returns the part of the loads' time that is CPU time of reads and writes of pipes and sockets, if
- * these move less than LOAD_FACTS_SLOW bytes in a second of it: so the calls are short and many.
- * Else 0. A read of one byte takes about 0.5 us, 2 MB/s; copying large pieces, GB/s.
+ * Returns the share of the loads' time that is spent in many short reads and writes of pipes and
+ * sockets (CPU time). Calls are short if they move less than LOAD_FACTS_SLOW bytes in a second of
+ * CPU time; else 0 is returned. Reads of one byte (0.5 us each) move 2 MB/s, large copies GB/s.
  */
 #define LOAD_FACTS_SLOW 50e6
 static inline double load_facts_calls_share(const struct load_facts *facts)

@@ -234,7 +234,7 @@ bool series_next(const struct batch_series *series, struct series_place *place)
 	return true;
 }
 
-/* Returns the number of workers that load, or 0 if unknown. `made` is scratch space. */
+/* Returns how many workers load in batches `begin` to `end` - 1; 0: unknown. `made` is scratch. */
 static size_t count_loading(const struct batch_series *s, size_t begin, size_t end, uint32_t *made)
 {
 	size_t workers = (size_t)s->workers, known_count = 0, loading = 0, i, w;
@@ -258,7 +258,7 @@ static size_t count_loading(const struct batch_series *s, size_t begin, size_t e
 	return loading;
 }
 
-/* Returns how many workers load in the epoch that has the median batch; -1: unknown. */
+/* Returns the median, over all batches, of how many workers load in the epoch; -1: unknown. */
 static int32_t median_loading(const size_t *batches_by_loading, size_t workers)
 {
 	size_t all = 0, below = 0, number;
@@ -302,12 +302,12 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
 		if (facts->wait_ns[kind] > 0)
 			unseen -= facts->wait_ns[kind] / facts->load_ns;
-	/* Some libraries wait for their threads by calls that dlprof does not see. Then much of a
-	 * load is neither computing nor a known wait, and on average a thread is runnable. */
+	/* Some libraries wait for their threads by calls that dlprof does not see. Then much time
+	 * of a load is neither CPU time nor a known wait, and on average a thread is runnable. */
 	if (facts->wait_ns[LOAD_WAIT_THREAD] >= WAITS_LEAST * facts->load_ns ||
 	    (series->workers > 0 && unseen >= WAITS_LEAST && facts->runnable_threads >= 1))
 		series->worker_threads = facts->runnable_threads;
-	/* Without workers, the threads are the training's own, and not those of a load. */
+	/* Without workers, the threads belong to the training and not to a load. */
 	series->worker_cores = series->workers > 0 ? series->worker_threads : NAN;
 	if (children >= CHILDREN_LEAST) {
 		series->worker_cores = fmax(series->worker_cores, cpu) + facts->children_cores;

@@ -63,7 +63,7 @@ struct batch_series {
 	int32_t is_pooled;  /* any free worker takes the next load; 0: each worker in its turn */
 	int32_t is_thread;  /* the only worker is a thread of the training's process */
 	int32_t persistent;
-	int32_t iterable;    /* workers begin the dataset again in each epoch */
+	int32_t iterable;    /* an iterable dataset: workers begin it anew in each epoch */
 	int32_t synchronous; /* the consumer waits until each step has ended on the GPU */
 	int64_t lost_count;  /* number of records that were dropped before the drain read them */
 	union {
@@ -90,7 +90,7 @@ struct batch_series {
 	int64_t last_ns;       /* when the last step ended; UNKNOWN: unknown */
 	int64_t tail_begin_ns; /* when the last wait began, if no step followed; else UNKNOWN */
 	double elsewhere_ns;   /* waits for other loaders, which compute_ns does not include */
-	/* steps a second that other loaders of the same steps can supply; NAN: there are none */
+	/* for how many steps a second their other loaders can supply batches; NAN: no others */
 	double others_per_s;
 	double cores;
 	double main_cores;
@@ -149,7 +149,7 @@ int series_extend(struct batch_series *series, const struct series_part *part);
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret);
 
-/* Returns the mean CPU time of a load, of its own thread alone; NAN: unknown. */
+/* Returns the mean CPU time of a load, without other threads that work for it; NAN: unknown. */
 double series_load_cpu_ns(const struct batch_series *series);
 
 /* Returns how many cores other programs leave to the run; NAN: unknown. */
@@ -158,7 +158,7 @@ double series_free_cores(const struct batch_series *series);
 /* Returns true if other programs used more of the cores than usual background work does. */
 bool series_has_others(const struct batch_series *series);
 
-/* Returns true if other programs clearly used more of the cores during one run than the other. */
+/* Returns true if other programs used clearly more cores during one run than during the other. */
 bool series_others_differ(const struct batch_series *a, const struct batch_series *b);
 
 /*
@@ -171,7 +171,7 @@ void series_add_threads(struct batch_series *series, const struct load_facts *fa
 /* Frees the arrays. Makes the series empty, as series_init() does. */
 void series_done(struct batch_series *series);
 
-/* Returns the mean time, for each batch, in which the training waits for other loaders. */
+/* Returns how long the training waits for other loaders, on average, for each batch. */
 static inline double series_elsewhere_mean_ns(const struct batch_series *series)
 {
 	return series->count ? series->elsewhere_ns / (double)series->count : 0;
@@ -197,7 +197,7 @@ static inline int32_t series_prefetch(const struct batch_series *series)
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
 }
 
-/* Returns how many loads a busy worker may have ahead: idle workers leave theirs to busy ones. */
+/* Returns how many loads a busy worker may have queued: it also gets the places of idle workers. */
 static inline int32_t series_ahead(const struct batch_series *series)
 {
 	int32_t ahead = series_prefetch(series);
@@ -246,7 +246,7 @@ static inline size_t series_next_epoch(const struct batch_series *series, size_t
 	return run;
 }
 
-/* The first run of an epoch, its batches, and the run after it. {0} is before the first epoch. */
+/* One epoch: its first run, its batches, the next epoch's first run. {0} is before all epochs. */
 struct series_walk {
 	size_t run, begin, end, next;
 };

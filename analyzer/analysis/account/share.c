@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#define WELL_BELOW  0.5 /* a group that used a smaller part of its due cores got all it wanted */
-#define MOST_WANTED 2.0 /* such a group is taken to want at most this many times what it used */
+#define WELL_BELOW  0.5 /* a group that used a smaller part of its fair cores got all it wanted */
+#define MOST_WANTED 2.0 /* a group that got all it wanted could use this many times as much */
 
 struct claim {
 	double weight;
@@ -12,7 +12,7 @@ struct claim {
 	double got; /* below 0 until it is computed */
 };
 
-/* A claim gets all it wants if that is less than its share by weight. The others share the rest. */
+/* Divides cores. A claim of less than its share by weight is met in full; others share the rest. */
 static void divide(struct claim *claims, size_t count, double cores)
 {
 	bool is_done = false;

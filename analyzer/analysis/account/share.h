@@ -12,7 +12,7 @@
 
 #define SHARE_NEIGHBOURS 17
 
-/* Another group, or all threads of one weight in the run's group, except the run's own threads. */
+/* Another group, or those threads in the run's group that have one weight and are not the run's. */
 struct share_neighbour {
 	bool is_group; /* false: these are threads in the run's group */
 	double weight; /* relative to the run's group, or (threads) to one of the run's threads */

@@ -10,7 +10,7 @@
 #define MEDIUM_FROM       100
 #define TRIM_SHARE        0.005
 #define UNKNOWN_WORKERS   8 /* number of workers to assume if it is unknown */
-#define RECORDS_PER_BATCH 2 /* one of the consumer, one of the worker */
+#define RECORDS_PER_BATCH 2 /* the consumer's and the worker's */
 /* a step waits for the GPU if it takes more than this many times the median step */
 #define SYNC_FACTOR       5
 #define SYNC_FEWEST       0.003
@@ -248,10 +248,10 @@ static void set_ratios(const struct batch_series *s, struct finding *f)
 
 /*
  * Returns how many times as fast steps would be if workers did not compete for cores; 1: hardly
- * faster. The training's thread had a core for main_share of the time in which it wanted one. The
- * thread is assumed to want one always, except in waits for unfinished batches, and to have waited
- * for cores no longer than the loads used them. Other programs caused a share of its waits for
- * cores: their share in the CPU time of the loads and of other programs.
+ * faster. The training's thread had a core for main_share of the time in which it wanted one. It is
+ * assumed to want one always, except in waits for unfinished batches. Its waits for cores are
+ * divided between loads and other programs by their CPU time. The part of the loads is at most the
+ * CPU time that they used.
  */
 static double faster_alone(const struct batch_series *s, const struct finding *f)
 {

@@ -96,7 +96,7 @@ struct finding {
 	double trimmed_ratio;
 	double masked_share;
 	double gain_max; /* throughput without any waiting / observed throughput; NAN: unbounded */
-	/* like gain_max, but for a run in which workers do not take cores from the steps, either */
+	/* gain_max for a run in which workers also take no cores from the steps */
 	double gain_alone;
 	double theta_ns; /* NAN: no step was observed */
 
@@ -127,7 +127,7 @@ struct finding {
 	double load_cv; /* standard deviation of loads / mean load */
 	/* mean time between two waits for this loader: demand_mean_ns plus waits for others */
 	double taken_mean_ns;
-	double rho; /* load_mean_ns / loading workers / taken_mean_ns; 1: loading is too slow */
+	double rho; /* load_mean_ns / loading workers / taken_mean_ns; > 1: loads are too slow */
 	double eta; /* throughput / min(loading workers / load_mean_ns, 1 / taken_mean_ns) */
 };
 

@@ -3,14 +3,14 @@
  * step_parts.h - divides the time of steps by what the training's thread did, by the host's clock.
  *
  * A loop that runs neither backward pass nor optimizer, such as a validation, is STEP_LOOPS. If
- * each step takes batches of several loaders, all is one loop, and STEP_LOOPS is 0. STEP_AFTER is
- * the rest of the steps: metrics, logging, learning rate, time between epochs.
+ * each step takes batches of several loaders, there is one loop only, and STEP_LOOPS is 0.
+ * STEP_AFTER is the rest of the steps: metrics, logging, learning rate, time between epochs.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* Loops overlap if they take more than the other parts leave by this factor, as clocks differ. */
+/* Steps of several loaders overlap if they take this many times the time that is left for them. */
 #define STEP_OVERLAP 1.05
 
 enum step_part {

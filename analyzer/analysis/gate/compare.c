@@ -7,7 +7,7 @@
 
 /* a shared limit shows only if one run has at least this many times the workers of the other */
 #define SHARED_WORKERS   1.25
-/* workers share a limit if loads grow as at least this power of the number of workers */
+/* workers share a limit if load time grows with at least this power of the number of workers */
 #define SHARED_PART      0.75
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6
@@ -143,7 +143,7 @@ void compare_side_done(struct compare_side *side)
 		track_done(&side->tracks[row]);
 }
 
-/* Returns half of Welch's interval. A variance is at least `floor`: a run may miss rare bursts. */
+/* Returns half of Welch's interval. The lesser variance is raised: a run may miss rare bursts. */
 static double half_width(const struct estimate *a, const struct estimate *b)
 {
 	const struct estimate *most = a->variance > b->variance ? a : b, *less = most == a ? b : a;
@@ -175,7 +175,7 @@ static void set_difference(const struct estimate *a, const struct estimate *b, d
 	ret->differs = (ret->low > 0 || ret->high < 0) && fabs(ret->change) >= least;
 }
 
-/* Returns the estimate of a mean's logarithm, since the logarithm of a ratio is a difference. */
+/* Returns `estimate` with its logarithm's variance, as the interval is that of ln a - ln b. */
 static struct estimate relative(const struct estimate *estimate)
 {
 	struct estimate ret = *estimate;

@@ -92,7 +92,7 @@ struct comparison {
 void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		  struct comparison *ret);
 
-/* Returns true if loads grow as much as the number of workers, as with a limit that they share. */
+/* Returns true if load time grows nearly as the number of workers: the workers share some limit. */
 bool compare_is_shared(const struct comparison *comparison, double workers_a, double workers_b);
 
 /* Names in JSON. */

@@ -54,7 +54,7 @@ extern const struct fingerprint_row {
 	enum fingerprint_kind kind;
 } fingerprint_fields[FINGERPRINT_MAX];
 
-/* The caller owns the texts. NULL, UNKNOWN: unknown. */
+/* The caller owns the texts. A text that is NULL, or a number that is UNKNOWN, is not known. */
 struct fingerprint {
 	const char *text[FINGERPRINT_MAX];
 	int64_t number[FINGERPRINT_MAX];

@@ -91,7 +91,7 @@ static double short_margin_ns(const struct batch_series *series, const struct fi
 		*ret_sum_ns += series_time(waits, at.i);
 		stats_add(&moments, series_time(waits, at.i));
 	}
-	/* A few waits may be equal by chance. With one more wait of 0, the error is above 0. */
+	/* A few waits may be equal by chance. One more wait of 0 keeps their error above 0. */
 	stats_add(&moments, 0);
 	return count < 2 ? INFINITY
 			 : DEPENDENT * gate_t99(count - 1) * stats_deviation(&moments) *

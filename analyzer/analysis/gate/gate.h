@@ -101,7 +101,7 @@ struct gate_sample {
 		double means[GATE_MEANS];
 		struct {
 			double value[GATE_METRIC_MAX]; /* times in ns; NAN for the increase */
-			/* means over batches, as are the next three members */
+			/* part_ns, load_ns: means over loads; compute_ns, wait_ns: over batches */
 			double part_ns[GATE_PART_MAX];
 			double load_ns, compute_ns, wait_ns;
 		};
@@ -143,7 +143,7 @@ struct gate_result {
 	enum gate_outcome outcome;
 	enum gate_why why;
 	double found;
-	double edge; /* the ratio's 1 % quantile, or the largest increase that still passes */
+	double edge; /* ratio: its 1 % quantile; increase: the most that passes; else the value */
 	double before;
 	double spread;
 	/* odd: ratio of a baseline so high that the run passes only because of it. odd_edge: the
@@ -183,7 +183,7 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 /* Returns the one-sided 99 % point of Student's t. */
 double gate_t99(size_t degrees);
 
-/* How often the gate fails though nothing changed. A draw calls some runs baselines, others new. */
+/* How often the gate fails on equal runs. A draw takes some as baselines, others as new runs. */
 struct gate_calibration {
 	size_t run_count, draw_count;
 	size_t alarm_count;        /* draws in which the gate failed */

@@ -15,7 +15,7 @@
 #define GPU_DEVICES_FED  0.25
 #define GPU_DEVICES_KEEP 0.875 /* the weight of earlier bytes is multiplied by this in each step */
 
-/* Must be all zero at first. */
+/* What the devices have done so far. All zero at first. */
 struct gpu_devices {
 	uint32_t working;               /* bit i: device i has run a kernel or graph */
 	double bytes[GPU_DEVICES_MOST]; /* bytes from the host to each device, weighted by age */

@@ -275,7 +275,7 @@ int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, i
 	return 0;
 }
 
-#define THREADS_MOST 256 /* in threads beyond these, nested calls count twice */
+#define THREADS_MOST 256 /* calls of more threads are not followed, so nested ones count twice */
 
 /* A thread whose calls have been counted up to end_ns. */
 struct thread {

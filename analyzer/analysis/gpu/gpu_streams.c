@@ -148,7 +148,7 @@ static int64_t overlap(const struct gpu_op *op, int64_t begin_ns, int64_t end_ns
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* Of streams that are hardly busy in waits, returns the busiest elsewhere, or GPU_STREAMS_MOST. */
+/* Returns the busiest of the streams that are hardly busy in waits, or GPU_STREAMS_MOST. */
 static uint32_t find_starved(const struct gpu_streams *streams, int device)
 {
 	uint32_t best = GPU_STREAMS_MOST;

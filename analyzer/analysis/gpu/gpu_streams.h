@@ -37,7 +37,7 @@ struct gpu_stream {
 	double wait_ns, rest_ns;   /* time of kernels in the training's waits, and outside */
 };
 
-/* Must be all zero at first. */
+/* What the streams of all devices have done so far. All zero at first. */
 struct gpu_streams {
 	uint64_t used[GPU_DEVICES_MOST]; /* bit i of used[d]: stream i of device d ran a kernel */
 	struct gpu_stream at[GPU_DEVICES_MOST][GPU_STREAMS_MOST];

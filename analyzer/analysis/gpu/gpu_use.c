@@ -34,7 +34,7 @@ bool gpu_parts_find(const struct dlprof_parts *told, int64_t wait_end_ns, int64_
 
 #define MOST 1e19 /* a larger sum is an error: the file is damaged */
 
-/* any step has some idle time, so what the GPU lacked is named only from this share on */
+/* any step has some idle time, so what the GPU lacked is named only from this idle share on */
 #define LACK_LEAST    0.3
 /* kernels are called short if they take at most this long on average: launching takes longer */
 #define SHORT_NS      10e3

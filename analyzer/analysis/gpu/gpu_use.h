@@ -47,7 +47,7 @@ struct gpu_sums {
 	double compute_ns; /* time of kernels and graphs other than NCCL's collectives */
 	double loading_ns; /* time of GPU loaders' kernels, which is not in busy_ns */
 	double refill_ns;  /* idle time after waits for batches, up to the next kernel */
-	/* for each part of a step: idle time not for data or copies; length of kernels launched */
+	/* by part of a step: idle time other than for data or copies; length of launched kernels */
 	double part_idle_ns[GPU_PARTS], part_launched_ns[GPU_PARTS];
 };
 

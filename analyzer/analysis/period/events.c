@@ -39,7 +39,7 @@ struct walk {
 	size_t epoch_begin; /* position at which the run's epoch begins */
 	int64_t epoch_batch;
 	bool new_epoch;
-	size_t next; /* the position after all runs so far */
+	size_t next; /* the position after the last batch of all runs so far */
 };
 
 static bool walk_run(struct walk *walk)
@@ -56,7 +56,7 @@ static bool walk_run(struct walk *walk)
 			walk->epoch_batch = run->batch;
 		}
 		offset = (int64_t)run->batch - walk->epoch_batch;
-		/* A batch out of order, or a duplicate, gets no position. */
+		/* A run out of order, or with batches of an earlier run, gets no positions. */
 		if (offset < 0 || walk->epoch_begin + (size_t)offset < walk->next)
 			continue;
 		walk->begin = run->begin;

@@ -14,7 +14,7 @@ struct events_query {
 	double offset_ns;   /* normal size of a value, which is subtracted from each */
 	double theta_ns;    /* an event's (value - offset_ns) is at least this, and above 0 */
 	bool from_start;    /* also takes the first W batches of each epoch */
-	bool slips;         /* missing records shift the phase: equal gaps make a period, too */
+	bool slips;         /* missing records shift the phase, so equal gaps count as a period */
 	/* Breaks: events after which this query's events may change their phase. NULL: none. */
 	const struct events_query *breaks;
 };
@@ -66,7 +66,7 @@ struct event_gaps {
 
 int events_gaps(const struct events *events, struct event_gaps *ret);
 
-/* Returns the share of the events' time that is at the phase with most time, like phase_share(). */
+/* Returns the share of the events' time at the best phase, cross-validated as by phase_share(). */
 double events_share(const struct events *events, size_t period, size_t block_rows,
 		    size_t *ret_phase);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* period.c - tests periods on two series: an event counts 1, or its time (at most cap_ns). */
+/* period.c - tests periods on two series: each event counts 1, or its time (at most cap_ns). */
 #include "analysis/period/period.h"
 
 #include <errno.h>
@@ -191,7 +191,7 @@ static double phase_share(const struct search *s, const struct layout *layout, s
 /* Returns ln of the factor by which p is raised, as many periods are tried. */
 static double log_candidates(const struct search *s, size_t period, size_t count)
 {
-	/* WORKER_PERIODS multiples of the workers' number share half of the error probability. */
+	/* The WORKER_PERIODS multiples of the number of workers share half of the error. */
 	if (s->workers > 1 && period % s->workers == 0 && period / s->workers <= WORKER_PERIODS)
 		return log(8);
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);
@@ -481,7 +481,7 @@ static int describe(struct search *s, struct period *ret)
 	return 0;
 }
 
-/* Finds a period by equal gaps. The CV of random gaps is 1, or .4 if each follows a dead time. */
+/* Finds a period if gaps are equal (CV <= .15; random ones have 1, or .4 after a dead time). */
 static int find_gaps(const struct search *s, struct period *ret)
 {
 	struct event_gaps gaps;

@@ -23,7 +23,7 @@ struct period {
 	size_t large_count; /* number of events of at least half of cap_ns (events.h) */
 	double large_ns;
 	bool gradual; /* set by the caller: loads before or after a slow load are slow, too */
-	bool drifting; /* found by equal gaps of events whose phase drifts; log_p is not set */
+	bool drifting; /* found by equal gaps of events whose phase drifts, and not by log_p */
 	bool tested;
 	float log_p_of[PERIOD_MOST + 1]; /* ln p of each period; 0: the period was not tested */
 };

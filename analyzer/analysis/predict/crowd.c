@@ -6,7 +6,7 @@
 
 #include "analysis/account/share.h"
 
-#define LEAST_WORK 0.15 /* threads that work less than this in all do not compete for cores */
+#define LEAST_WORK 0.15 /* threads that together use fewer cores than this do not compete */
 #define SAME_PACE  0.99
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
@@ -48,7 +48,7 @@ struct crowd {
 	size_t epoch, ahead, begin, end;
 	size_t working;
 	bool training_works;
-	double now_ns, work_ns; /* work_ns: core time that a thread which always works had so far */
+	double now_ns, work_ns; /* work_ns: core time so far of a thread that always works */
 	double wait_ns;
 };
 
@@ -141,7 +141,7 @@ static void assign(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Assigns a load to this worker. With setup->as_dealt, fills the queues of all workers. */
+/* Assigns the next load to this worker; if as_dealt, loads to owners until a queue is full. */
 static void dispatch(struct crowd *c, size_t worker)
 {
 	if (c->setup->is_pooled) {

@@ -15,6 +15,6 @@ bool crowd_matters(const struct trace *trace, const struct replay_setup *setup);
 /* Returns how many batches a second the cores allow; INFINITY: the number of cores is unknown. */
 double crowd_most(const struct trace *trace, const struct replay_setup *setup);
 
-/* Replays the run. The cores that other programs want are multiplied by `want`. */
+/* Replays the run. Other programs want `want` times as many cores as in the run. */
 struct replay_result crowd_replay(const struct trace *trace, const struct replay_setup *setup,
 				  double want);

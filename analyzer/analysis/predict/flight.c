@@ -11,7 +11,7 @@
 #define ROUNDS       3 /* the end of an epoch is its last loads, this many for each worker */
 #define FEWEST_ENDS  3
 #define FEWEST_LOADS 20
-/* loads share a limit if time off the CPU grows at least as this power of the loads under way */
+/* loads share a limit if time off the CPU grows with this power of the number under way, or more */
 #define GROWTH_LEAST 0.6
 #define Z_LEAST      4.0
 #define SPAN_LEAST   1.5  /* a limit shows only if most / fewest loads under way is at least this */

@@ -12,7 +12,7 @@
 #define MOST_FROM_0  16
 #define CANDIDATES   4
 #define NEARLY       0.1  /* error of a measured number of workers, subtracted before rounding up */
-/* workers are too many if they are at least this many times those that the cores keep busy */
+/* workers are too many if there are over this many times those that keep all cores busy */
 #define TOO_MANY     1.25
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,

@@ -226,7 +226,7 @@ static void assign(struct replay *r, size_t worker)
 	queue->count++;
 }
 
-/* Assigns a load to this worker. With setup->as_dealt, fills the queues of all workers. */
+/* Assigns the next load to this worker; if as_dealt, loads to owners until a queue is full. */
 static void dispatch(struct replay *r, size_t worker)
 {
 	if (!replay_is_dealt(r->trace, r->setup)) {

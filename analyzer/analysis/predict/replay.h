@@ -43,10 +43,10 @@ struct replay_setup {
 	enum replay_slow slow;
 	double own_load;    /* without workers, a load takes this part of its time in a worker */
 	double load_factor; /* loads take this many times as long as in the run */
-	double handover_factor; /* the same for hand-overs, without the time of choosing samples */
-	double fetch_factor;
-	double sampling_factor; /* the same for the time of choosing samples */
-	double unseen_sampling; /* this share of setup_ns chooses samples, if that is unknown */
+	double handover_factor; /* hand-overs without sampling take this many times as long */
+	double fetch_factor;    /* fetching descriptors takes this many times as long */
+	double sampling_factor; /* choosing samples takes this many times as long */
+	double unseen_sampling; /* share of setup_ns that chose samples, if sample_ns is unknown */
 };
 
 struct replay_result {

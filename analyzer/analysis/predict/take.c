@@ -11,11 +11,11 @@
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
-#define FETCH_LONG_NS    1e6  /* fetching a descriptor (usually 0.1 ms) is long from here on */
+#define FETCH_LONG_NS    1e6  /* fetching a descriptor (usually 0.1 ms) is long from this time on */
 #define FILE_NS          0.11e6 /* time to share a tensor by files (PyTorch 2.15, 225 tensors) */
-/* long fetching waits for the worker if less than this share of its time is spent on a CPU */
+/* long fetches wait for the worker if the CPU works in less than this share of their time */
 #define FETCH_IDLE       0.25
-/* the host runs ahead of the GPU if waits for a busy GPU take more than this share of the time */
+/* the host runs ahead of the GPU if waits with a busy GPU take more than this share of the time */
 #define RUNS_AHEAD       0.01
 /* a thread that uses less than this share of a core is taken to get one whenever it needs one */
 #define LITTLE_WORK      0.15

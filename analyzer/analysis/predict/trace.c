@@ -129,7 +129,7 @@ int trace_copy(const struct trace *trace, struct trace *ret)
 	return 0;
 }
 
-/* Blocks begin at multiples of their length, so that batches which differ in turn still do so. */
+/* Blocks begin at multiples of their length, so that batches that alternate still alternate. */
 void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret)
 {
 	size_t blocks = trace->count / block, from = 0, i, e, k;

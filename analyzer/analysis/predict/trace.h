@@ -47,7 +47,7 @@ struct trace {
 	bool is_either; /* `factors` may be due to the workers or to the data */
 	double usual_lag_ns;
 	double kept_factor; /* length of first loads in workers that stay / in new workers */
-	/* time to receive a batch, also while waiting for another one; 0: too short to matter */
+	/* time to receive a batch, even if the training waits for another; 0: too little */
 	double receive_ns;
 	double sample_ns; /* part of a hand-over that chooses samples; 0: none or unknown */
 	double fetch_ns;  /* part of a hand-over that fetches file descriptors; 0: none, unknown */
@@ -55,7 +55,7 @@ struct trace {
 	bool fetch_waits; /* fetching waits for the worker's interpreter, busy with its next load */
 
 	int32_t workers;
-	bool is_thread; /* the worker is a thread of the training's process; more are processes */
+	bool is_thread; /* one worker is a thread of the training's process; more are processes */
 	bool restarts;
 	double time_ns;
 	double per_s;

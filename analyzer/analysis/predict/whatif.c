@@ -21,13 +21,13 @@
 #define RANGE_LONGEST    3000 /* with more batches, chance is left out: other errors are larger */
 #define RANGE_LEAST      0.04
 #define RANGE_PART       0.06 /* error of the model, as a share of ln(predicted / run's rate) */
-#define RANGE_BESIDE     0.3 /* relative error of core_lost: others may take more, or less */
+#define RANGE_BESIDE     0.3 /* relative error of core_lost: other programs may take more or less */
 #define HANDED_SOONER    0.5
-/* A load's time without workers, as a share of that in a worker: median of 11 pairs, least. */
+/* Time of a load without workers / in a worker: the median and the least of 11 pairs of runs. */
 #define OWN_LOAD         0.65
 #define OWN_LOAD_LEAST   0.31
-#define LOADING_LEAST    0.5  /* loads make workers answer late from this share of time on */
-#define OTHERS_SAID      0.1  /* others are said to matter if they use this many cores */
+#define LOADING_LEAST    0.5  /* loads explain late answers if they take this share of the time */
+#define OTHERS_SAID      0.1  /* other programs are said to matter if they use this many cores */
 #define LEAST_LEFT       0.01 /* whatif_part() leaves at least this share of a load */
 
 const char *whatif_name(const struct whatif *whatif, int id)
@@ -198,10 +198,10 @@ static bool answers_late(const struct trace *trace, const struct whatif *whatif)
 }
 
 /*
- * Returns the rate if a setting gains nothing for a reason that replays do not know; INFINITY: it
- * gains. More workers may share a server's limit, or get no shard of a dataset. Sharing tensors by
- * files may not help workers that answer late though they rarely load. Without workers, loads may
- * take as long as in a worker.
+ * Returns the rate for the case that a setting disappoints, for a reason that replays cannot show;
+ * INFINITY: there is no such reason. More workers may share a server's limit, or get no shard of a
+ * dataset. Sharing tensors by files may not help workers that answer late though they rarely load.
+ * Without workers, loads may take as long as in a worker.
  */
 static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
 {
@@ -310,7 +310,7 @@ static double stall_at(const struct whatif *w, int id)
 
 	if (id == WHATIF_BASELINE)
 		return w->ratio;
-	/* Where the cores limit the rate, shorter steps make the training wait no longer. */
+	/* If the rate does not fall, the stall ratio is said not to rise, even if steps shorten. */
 	return w->gain[id] < 0 ? ratio : fmin(ratio, w->ratio);
 }
 
@@ -493,7 +493,7 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 				   share_of_thread(&alone, threads, 1));
 }
 
-/* Returns for what share of their time loads wait for something but cores and their own threads. */
+/* Returns in which share of their time loads wait for anything but cores and their own threads. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
 			   const struct whatif_known *known)
 {

@@ -48,7 +48,7 @@ enum whatif_gap {
 	WHATIF_GAP_MAX
 };
 
-/* Settings that the user asks about, which are called a wish. -1, NAN: as in the run. */
+/* A wish: settings that the user asks about. -1 or NAN: as in the run. */
 struct whatif_wish {
 	const char *text;
 	int32_t workers;
@@ -87,13 +87,13 @@ struct whatif {
 	int32_t needed_workers; /* workers for 95 % of the best rate; -1: over 512, or unknown */
 	bool core_limited;      /* needed_workers is -1 because there are too few cores */
 	bool is_iterable;       /* the dataset itself deals out its shards to the workers */
-	bool has_fixed_workers; /* other numbers of workers are not predicted: some got less data */
+	bool has_fixed_workers; /* some workers got less data, so other numbers are not predicted */
 	/* Share of their time in which loads wait for something other than cores and threads; NAN:
 	 * unknown. From WHATIF_OUTSIDE on, and for iterable datasets, more workers may gain
 	 * nothing, and the range of their prediction says so. */
 	double outside_share;
 	double shared_per_s; /* batches a second within the workers' common limit; NAN: unknown */
-	double others_per_s; /* batches a second of other loaders of the same steps; NAN: unknown */
+	double others_per_s; /* batches a second that the steps' other loaders give; NAN: unknown */
 	double cores;
 	double others_cores; /* number of cores that other programs want all the time */
 	bool shares_cores;   /* at least one prediction depends on others_cores */
@@ -143,7 +143,7 @@ int whatif_part(const struct batch_series *series, const struct finding *finding
 int whatif_uncrowd(const struct batch_series *series, const struct finding *finding,
 		   double waiting_share, struct whatif *whatif);
 
-/* Returns true if the setting may gain nothing only because of a shared limit or too few shards. */
+/* Returns true if only a shared limit, or too few shards, might keep the setting from gaining. */
 bool whatif_may_be_shared(const struct whatif *whatif, int id);
 
 /* Returns the prediction's name in JSON; for a wish, its text. */

@@ -141,7 +141,7 @@ static bool is_hidden(const struct rank_job *job, const struct rank_group *group
 
 struct suspects {
 	size_t worst, count;
-	double starved_ns; /* starved waits of suspects, each where no other rank waited longer */
+	double starved_ns; /* starved waits of suspects, in windows where they waited longest */
 	double next_ns;    /* starved waits of the worst rank that is no suspect */
 	double all_ns;
 	double saved_ns;

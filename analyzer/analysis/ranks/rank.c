@@ -174,9 +174,9 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 struct sums {
 	int width; /* index of the width; -1: at no width do ranks wait for each other */
 	double wait_ns, time_ns;
-	double starved_ns; /* sum of each window's longest wait, if that rank starved */
+	double starved_ns; /* sum over windows of the longest wait, if that rank starved */
 	double excess_ns; /* in the windows of starved_ns: longest wait - second longest wait */
-	double lag_ns; /* in the windows of starved_ns: steps of the starved rank - of others */
+	double lag_ns; /* in the same windows: steps of the starved rank - mean of the others */
 	double alone_wait_ns, alone_time_ns;
 	struct stats_pairs paces; /* steps of the rank that waited longest, and the others' mean */
 	size_t step_count;

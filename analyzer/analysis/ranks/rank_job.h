@@ -121,7 +121,7 @@ struct rank_finding {
 	double blame_share;
 	size_t step_count;
 	size_t shifted_count; /* number of ranks whose first ordinal differs from that of most */
-	int32_t shifted;      /* the first of them, whose steps may be aligned wrongly */
+	int32_t shifted;      /* the first such rank, whose steps may be aligned wrongly */
 	double apart_ns;      /* the clock of some rank seems to be wrong by this much */
 	/* Groups of ranks that do not wait for each other. The members above are about `group`. */
 	struct rank_part {

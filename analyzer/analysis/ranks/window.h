@@ -21,7 +21,7 @@ struct window {
 	float second_ns;     /* longest wait of a rank other than `rank` */
 	float pace_ns;       /* length of these steps in `rank` */
 	float sum_ns;        /* length of these steps, summed over all ranks */
-	int32_t rank;        /* rank with the longest wait; the first one of several */
+	int32_t rank;        /* rank with the longest wait; of equal waits, the first rank */
 	uint32_t count : 31; /* number of ranks; 0: no data */
 	uint32_t is_starved : 1;
 };
