@@ -180,6 +180,30 @@ Test(join, keeps_the_records_of_all_loads_that_are_not_written)
 	cr_expect_eq(ring->release, 13);
 }
 
+/* Its successor knows from the database whether a loader hands over batches in order. */
+Test(join, a_drain_that_takes_over_knows_the_order_of_an_epoch)
+{
+	struct dlprof_event epoch = fake_epoch(1, 0, 2, 0, 0);
+
+	take(epoch);
+	epoch = fake_epoch(2, 0, 2, 1, 100);
+	epoch.epoch.flags = 0;
+	take(epoch);
+	cr_assert_eq(join_finish(join), 0);
+	join_close(join);
+	cr_assert_eq(join_open(writer, NULL, NULL, &join), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		take(fake_load(1, i, 1, 100 * i, 12));
+		take(fake_load(0, i, 0, 100 * i, 30));
+		take(fake_batch(i, 0, 100 * i + 10, 25));
+		take(fake_batch(i, 1, 100 * i + 40, 1));
+	}
+	cr_expect_eq(after_all("SELECT COUNT(hol_ns) FROM batch WHERE batch = 0"), 2);
+	cr_expect_eq(after_all("SELECT hol_ns FROM batch WHERE batch = 0 AND loader_id = 1"),
+		     18 * MS);
+	cr_expect_eq(after_all("SELECT hol_ns FROM batch WHERE batch = 0 AND loader_id = 2"), 0);
+}
+
 Test(join, an_epoch_has_the_call_that_ended_it)
 {
 	struct dlprof_event stop = fake_stop(0, 20);
