@@ -322,3 +322,59 @@ Test(hidden, is_no_text_in_what_is_written_or_run)
 	cr_assert_eq(scan(text, 50, SHF_ALLOC | SHF_MERGE | SHF_STRINGS), 1u << 3);
 	cr_assert_eq(scan("LIBTIFF, version ", 50, SHF_ALLOC), 0);
 }
+
+/* Maps a module whose .eh_frame_hdr begins with `kinds`. Returns true if its table is found. */
+static bool finds_table(const uint8_t kinds[4])
+{
+	enum { HEADER_AT = 512, ADDRESS = 0x10000, COUNT = 7 };
+	static uint8_t file[4096];
+	Elf64_Ehdr *header = (Elf64_Ehdr *)file;
+	Elf64_Phdr *parts = (Elf64_Phdr *)(header + 1);
+	struct module_table table;
+	struct modules *modules;
+	uint8_t *at;
+	bool found;
+	int fd;
+
+	memcpy(header->e_ident, ELFMAG, SELFMAG);
+	header->e_ident[EI_CLASS] = ELFCLASS64;
+	header->e_phoff = sizeof(*header);
+	header->e_phentsize = sizeof(*parts);
+	header->e_phnum = 2;
+	parts[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_vaddr = ADDRESS, .p_filesz = sizeof(file)};
+	parts[1] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME,
+				.p_offset = HEADER_AT,
+				.p_vaddr = ADDRESS + HEADER_AT};
+	memcpy(file + HEADER_AT, kinds, 4);
+	file[HEADER_AT + 8] = COUNT;
+	put(file, sizeof(file));
+	fd = open(path, O_RDONLY);
+	at = mmap(NULL, sizeof(file), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	close(fd);
+	cr_assert_neq((void *)at, MAP_FAILED);
+	modules = modules_open(getpid());
+	cr_assert(modules_update(modules, 0));
+	found = module_find_table(modules, (uint64_t)(uintptr_t)at + 100, &table);
+	if (found) {
+		cr_expect_eq(table.begin, (uint64_t)(uintptr_t)at);
+		cr_expect_eq(table.end - table.begin, sizeof(file));
+		cr_expect_eq(table.header, table.begin + HEADER_AT);
+		cr_expect_eq(table.entries, table.header + 12);
+		cr_expect_eq(table.entry_count, COUNT);
+	}
+	modules_close(modules);
+	unlink(path); /* It stays mapped: its inode must not become the next file's. */
+	return found;
+}
+
+Test(module, has_a_table_of_frames_only_in_the_form_that_is_read)
+{
+	uint8_t kinds[4] = {1, 0x1b, 0x03, 0x3b};
+
+	cr_expect(finds_table(kinds));
+	for (size_t i = 0; i < sizeof(kinds); i++) {
+		kinds[i] ^= 2;
+		cr_expect_not(finds_table(kinds), "byte %zu", i);
+		kinds[i] ^= 2;
+	}
+}
