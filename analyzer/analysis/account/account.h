@@ -30,14 +30,14 @@
 enum account_part {
 	ACCOUNT_NOT_READY,
 	ACCOUNT_RECEIVING,
-	ACCOUNT_SAMPLING, /* NAN: not observed; its time is then in the two parts above */
+	ACCOUNT_SAMPLING, /* NAN: not observed; not_ready and receiving then include its time */
 	ACCOUNT_EPOCH_START,
 	ACCOUNT_EPOCH_END,
 	ACCOUNT_PART_MAX
 };
 
 struct account {
-	double part_ns[ACCOUNT_PART_MAX]; /* NAN: unknown; wait_ns includes such a part, too */
+	double part_ns[ACCOUNT_PART_MAX]; /* NAN: unknown; wait_ns includes its time even then */
 	double share[ACCOUNT_PART_MAX];   /* part_ns / time_ns; the shares add up to `ratio` */
 	double wait_ns;
 	double step_ns;
@@ -94,8 +94,8 @@ void account_add(struct account *thread, const struct batch_series *series, bool
 int account_close(struct account *thread, const struct account_span *span);
 
 struct account_restart {
-	double start_ns; /* time in which iterators of these epochs were made */
-	double end_ns;   /* time in which the epoch before each of them ended */
+	double start_ns; /* how long epochs took to make their iterators */
+	double end_ns;   /* how long the epochs before them took to end */
 };
 
 /* Sums up starts and ends of epochs, from index *next to the one numbered `epoch`. Moves *next. */

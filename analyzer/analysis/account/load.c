@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define MOST 0.5 /* the least share that is "mostly" */
+#define MOST 0.5 /* from this share on, reading is most of a load, or storage most of the bytes */
 
 static double or_zero(double ns)
 {

@@ -25,7 +25,7 @@ struct load_split {
  */
 struct load_split load_split(const struct load_times *times);
 
-/* advice on decoding, or on reading, needs at least this share of the load time in it */
+/* decoding, or reading, is worth advice only if it takes this share of the load time */
 #define LOAD_LEAST       0.4
 /* reads are small if they have at most this many bytes on average */
 #define LOAD_SMALL_BYTES 16384.0

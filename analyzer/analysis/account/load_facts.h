@@ -94,7 +94,7 @@ static inline struct load_facts load_facts_unknown(void)
 {
 	struct load_facts facts;
 
-	memset(&facts, 0xff, sizeof(facts)); /* A double of such bytes is NAN. */
+	memset(&facts, 0xff, sizeof(facts)); /* A double made of bytes 0xff is NAN. */
 	memset(facts.wait_bytes, 0, sizeof(facts.wait_bytes));
 	memset(&facts.files, 0, sizeof(facts.files));
 	facts.decode_wait_ns = facts.faults = 0;

@@ -100,7 +100,7 @@ struct batch_series {
 	double worker_threads; /* a worker's mean number of runnable threads; NAN: not needed */
 	double worker_cores;   /* worker_threads + cores of started programs; NAN: not needed */
 	struct share share;
-	double receive_ns; /* time in waits during which any batch was received */
+	double receive_ns; /* time to receive messages, summed over `receive_count` batches */
 	size_t receive_count;
 	double load_cpu_ns; /* sum over the `load_cpu_count` batches whose CPU time is known */
 	size_t load_cpu_count;

@@ -12,9 +12,9 @@
 
 #define SHARE_NEIGHBOURS 17
 
-/* Another group, or those threads in the run's group that have one weight and are not the run's. */
+/* Another group of processes, or the foreign threads of one weight in the run's own group. */
 struct share_neighbour {
-	bool is_group; /* false: these are threads in the run's group */
+	bool is_group; /* false: foreign threads in the run's group */
 	double weight; /* relative to the run's group, or (threads) to one of the run's threads */
 	double ran;
 	double wanted; /* number of cores that they would have used on an idle machine */

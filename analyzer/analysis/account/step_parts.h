@@ -19,7 +19,7 @@ enum step_part {
 	STEP_BETWEEN,
 	STEP_OPTIMIZER,
 	STEP_SAVE,
-	STEP_TOLD_MAX, /* number of parts that are in records */
+	STEP_TOLD_MAX, /* number of parts whose times are in records */
 	STEP_LOOPS = STEP_TOLD_MAX,
 	STEP_AFTER,
 	STEP_PART_MAX

@@ -15,7 +15,7 @@
 #define ALIKE          1.1 /* gains count as equal if they differ by a smaller factor */
 /* advise faster storage if reading takes at least this share of the loads' time */
 #define READING_LEAST  0.2
-/* advise to split files from this share of reading and decoding on: parsing them comes on top */
+/* advise to split files if reading and decoding take this share of the loads: parsing adds to it */
 #define PARSING_LEAST  0.1
 #define MANY_BYTES     (8.0 * (1 << 20))
 #define PICKLED_BYTES  (1.0 * (1 << 20)) /* a batch without tensors is large from this size on */
@@ -23,7 +23,7 @@
 #define CROWDED        0.7 /* a training thread is crowded if it gets a smaller part of a core */
 #define MUCH_MORE      2.0   /* a gain is much more if it is this many times another gain */
 #define WORTH          0.1 /* a remedy that surely gains this much goes before advice on the step */
-#define LITTLE_WAITING 0.1 /* steps are to be looked at if a smaller share is waiting */
+#define LITTLE_WAITING 0.1 /* advise to look at steps if a smaller share of the time is waiting */
 #define WASTE_GAIN     0.5 /* removing waste goes before OWN_CORES if it gains at least this */
 #define NO_ROW         (-1)
 
@@ -296,7 +296,7 @@ static double share_of_pauses(const struct diagnosis *d)
 	       share_of_cause(d, CAUSE_LOGGING);
 }
 
-/* Returns the gain of a run that uses all cores for the CPU time that loads and steps need now. */
+/* Returns the gain if all cores were busy with the CPU time that loads and steps need now. */
 static double gain_of_cores(const struct remedied *v)
 {
 	const struct batch_series *s = v->series;
@@ -311,13 +311,13 @@ static double most_of(const struct remedied *v, enum advice_id id)
 	const struct finding *f = v->finding;
 	const struct batch_series *s = v->series;
 
-	/* A load still needs a core for the CPU time of its own thread. fmin() ignores NAN. */
+	/* Loads need cores for the CPU time of their own threads anyway. fmin() ignores NAN. */
 	if (id == ADVICE_LIMIT_THREADS)
 		return fmin(f->gain_alone, f->steady_ns / (double)f->steady_count *
 						   fmin(s->workers, s->cores) /
 						   series_load_cpu_ns(s)) -
 		       1;
-	/* Without loads that nobody takes, steps also become shorter. */
+	/* If no loads are made that nobody takes, steps become shorter, too. */
 	if (id == ADVICE_CHEAPER_STARTS && v->diagnosis->grounds.is_left_early)
 		return f->gain_alone - 1;
 	if (id == ADVICE_PERSISTENT_WORKERS || id == ADVICE_CHEAPER_STARTS)
@@ -331,7 +331,7 @@ static double most_of(const struct remedied *v, enum advice_id id)
 	/* These remedies spread work over time, but leave all of it. fmin() ignores NAN. */
 	if (id == ADVICE_SMOOTH_SHARD_OPENING || id == ADVICE_BALANCE_LOADS)
 		return fmin(f->gain_alone - 1, gain_of_cores(v));
-	/* Workers that get no data now may load as fast as the others, not faster. */
+	/* Workers that have no data now may become as fast as the others, but not faster. */
 	if (id == ADVICE_MORE_SHARDS && s->loading > 0)
 		return fmin(f->gain_alone, (double)s->workers / s->loading) - 1;
 	return id == ADVICE_MOVE_OUT_OF_PROCESS ? NAN : f->gain_alone - 1;
@@ -346,7 +346,7 @@ static bool is_plain(const struct diagnosis *d, enum advice_id id)
 	       id != ADVICE_USE_NO_WORKERS && id != ADVICE_FILE_SYSTEM_SHARING;
 }
 
-/* Sets the gain if no other thread held the interpreter in steps; `low` counts sure waits only. */
+/* Sets the gain of steps in which no other thread holds the interpreter. `low`: by sure waits. */
 static void price_held(const struct remedied *v, struct advice *ret)
 {
 	const struct steps_held *held = &v->diagnosis->grounds.steps_held;
@@ -389,7 +389,7 @@ static int price(const struct remedied *v, enum advice_id id, struct advice *ret
 		if (is_sure(whatif, row)) {
 			ret->whatif = row;
 			take_gain(whatif_gain_of(whatif, row), ret);
-			/* Steps that need not put batches together become shorter, too. */
+			/* Steps that no longer put small batches together become shorter, too. */
 			if (id == ADVICE_REDUCE_DELIVERY_COST && v->diagnosis->gathered > 0)
 				ret->high = fmax(ret->high, most_of(v, id));
 			return widen_to_function(v, id, ret);
@@ -464,7 +464,7 @@ static bool is_much_waste(const struct advice *advice)
 	return (ranks[advice->id] & WASTE) && advice->gain >= WASTE_GAIN;
 }
 
-/* Returns true if `advice` goes before `preferred`, which is before it in the list now. */
+/* Returns true if `advice` should move before `preferred`, which now stands before it. */
 static bool is_better(const struct advice *advice, const struct advice *preferred)
 {
 	if (advice->is_ideal || preferred->is_ideal)
@@ -482,7 +482,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 		return ALIKE * (1 + fmax(advice->gain, advice->high)) >= 1 + preferred->gain;
 	if (ranks[preferred->id] & FIRST)
 		return false;
-	/* What surely helps goes before what may bring nothing. */
+	/* Advice that surely helps goes before advice that may bring nothing. */
 	if (advice->low > 0 && preferred->low <= 0 && advice->gain >= preferred->gain)
 		return true;
 	/* Needless work can be removed entirely, unlike decoding or reading (is_whole()). */

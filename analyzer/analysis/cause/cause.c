@@ -22,7 +22,7 @@
 /* long steps are gradient accumulation only if they take this share of all steps' time */
 #define ACCUMULATED_SHARE 0.4
 #define GATHERED_SHARE    0.9
-#define GATHERED_MANY     8 /* with fewer batches a step, their gradients are accumulated */
+#define GATHERED_MANY     8 /* a step that takes fewer batches accumulates their gradients */
 /* a first epoch is cold only if loads are off the CPU for this share of its excess time */
 #define COLD_OFF_CPU      0.5
 /* the sampler makes epochs start slowly if it takes at least this share of the start */
@@ -128,7 +128,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f,
 					    : s->compute_ns,
 			    EXCESS_FLOOR_NS, gpu_idle ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
-	/* If steps only queue work for the GPU, long steps wait for earlier work: no pauses. */
+	/* If steps only queue work for the GPU, long steps await earlier work: no pauses. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
 	/* Batches pile up in a long step. Later waits may be at another phase of their period. */
@@ -152,7 +152,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f,
 	return r;
 }
 
-/* Returns which share of the cores left by other programs is used by loads and their programs. */
+/* Of the cores that other programs leave, returns the share that loads and their programs use. */
 static double cpu_share(const struct batch_series *s, const struct finding *f,
 			const struct load_facts *facts)
 {
@@ -255,7 +255,7 @@ static enum cause with_fewer(const struct batch_series *s, const struct finding 
 		       : cause;
 }
 
-/* Adds a cost to a cause. From entry `first` on, the list of causes is sorted by cost. */
+/* Adds a cost to a cause in the list, which is sorted by cost from entry `first` on. */
 static void insert_cause(struct diagnosis *d, size_t first, enum cause cause, double ns,
 			 double time_ns)
 {
@@ -340,8 +340,8 @@ static double around_ns(const struct batch_series *s, const struct finding *f,
 }
 
 /*
- * Inserts a cause that is no part of a step. If its time is longer than all waiting, inserts it at
- * the front, and returns true. Else inserts it from index `first` on.
+ * Inserts a cause that may go before all waiting. If it takes longer than all waiting, inserts it
+ * at the front, and returns true. Else inserts it from index `first` on.
  */
 static bool insert_outside(const struct finding *f, struct diagnosis *d, size_t first,
 			   enum cause cause, double ns)
@@ -541,7 +541,7 @@ static void find_stages(const struct batch_series *s, const struct finding *f,
 	static const struct stages none;
 	size_t next = 0;
 	const struct account_restart restart = account_restart(s, &next, INT32_MAX);
-	/* Making and destroying iterators counts as step_ns, as no faster stage shortens it. */
+	/* Time to make and destroy iterators counts in step_ns, as no faster stage shortens it. */
 	const double restart_ns = restart.start_ns + restart.end_ns;
 	struct stages_facts facts = {
 		.wait_ns = fmax(f->own.wait_ns - restart_ns, 0) / (double)f->own.count,
@@ -604,7 +604,7 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 		return r;
 	if (is_gathered(f, &ret->compute))
 		ret->burst = ret->compute.batches;
-	/* Each batch of several samples has a step of its own, which accumulates its gradient. */
+	/* Batches of several samples have a step each, which only accumulates the gradient. */
 	if (ret->burst >= GATHERED_MANY && !(input->batch_size > 1))
 		ret->gathered = ret->burst;
 	grounds_find(s, f, input, &ret->grounds);

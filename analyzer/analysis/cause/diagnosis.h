@@ -76,7 +76,7 @@ struct advice_list {
 /* How long other threads held the interpreter in steps, as shares of the steps' time. */
 struct steps_held {
 	double share, error; /* share 0: too little to be a cause */
-	double least;        /* share in which the training surely waited for such a thread */
+	double least;        /* share in which the training surely waited for another thread */
 };
 
 /* Observations that decide between causes (grounds.h). NAN, 0 and false: not observed. */
@@ -88,7 +88,7 @@ struct grounds {
 		double each_ns, mean_ns; /* mean time of a slow sample, and of all samples */
 		double asleep_share;     /* share of the loads' time spent in sleep() */
 	} samples;
-	struct growth growth, step_growth; /* of loads, and of steps */
+	struct growth growth, step_growth; /* growth of loads, and of steps */
 	struct {
 		double count; /* file descriptors of a batch's tensors, fetched from its worker */
 		double each_ns;
@@ -99,8 +99,8 @@ struct grounds {
 		bool found;
 		char name[16];
 		double cpu_ns; /* CPU time of the thread that holds the interpreter; NAN: unknown */
-		double share;  /* share of waits in which that thread held the GIL; NAN: unknown */
-		bool is_line;  /* stack samples show what line of code that thread was in */
+		double share;  /* share of waits in which the holder had the GIL; NAN: unknown */
+		bool is_line;  /* stack samples show what line of code the holder was in */
 	} holder;
 	struct steps_held steps_held;
 	struct {
@@ -118,7 +118,7 @@ struct grounds {
 	double loading_share;
 	double shared_per_s; /* batches a second at which all workers meet a limit; NAN: no limit */
 	double lock_share, thread_share; /* shares of loads' time: waiting for locks, for threads */
-	bool has_inner;     /* as in struct cause_input */
+	bool has_inner;     /* loads mostly wait for another loader of their process */
 	bool is_left_early; /* epochs end by `break`, and most of what was loaded ahead is lost */
 	double asked_share; /* share of the loads' time waiting for another process or machine */
 	double piped_share; /* share of the loads' time waiting for a pipe or a program */
@@ -142,9 +142,9 @@ struct grounds {
 	double read_again;      /* bytes read, inflated or received for each byte of a batch */
 	/* bytes received for each byte of a batch, if loads wait for too many of them; else 0 */
 	double received_again;
-	double received_share; /* share of the loads' time waiting for these bytes */
+	double received_share; /* share of the loads' time waiting for bytes from other machines */
 	double decoded_again;   /* bytes of decoded images (3 a pixel) for each byte of a batch */
-	double drawn;           /* images decoded for each sample; 0: each of them seems needed */
+	double drawn;           /* images decoded for each sample, if some seem needless; else 0 */
 	bool is_decoded_by_all; /* each worker decodes all samples of an iterable dataset */
 	bool is_opened_by_all;  /* each worker opens all files of an iterable dataset */
 	/* share of the loads' time making connections or readers that could be kept; 0: little */
@@ -159,7 +159,7 @@ struct grounds {
 
 struct diagnosis {
 	enum cause cause;
-	enum cause second; /* reported beside the first cause; CAUSE_UNKNOWN: none */
+	enum cause second; /* cause reported beside the first one; CAUSE_UNKNOWN: none */
 	struct cause_cost causes[CAUSE_MAX];
 	size_t cause_count; /* 0: no cause costs enough to be reported */
 	struct period wait, compute, load;
@@ -202,7 +202,7 @@ struct slow_sample {
 
 /* What is known apart from the batches. A member is NULL if it was not recorded. */
 struct cause_input {
-	int64_t batch_size; /* of the loader; 0: unknown, or it hands out single samples */
+	int64_t batch_size; /* the loader's batch size; 0: unknown, or it hands out samples */
 	const struct gpu_use *gpu;
 	const struct load_times *loads;
 	const struct slow_work *work;
@@ -217,5 +217,5 @@ struct cause_input {
 	bool is_threads;
 	bool has_gpu; /* a GPU is used, so a line of code may only be waiting for it */
 	bool has_inner; /* the loads mostly wait for another loader of their process */
-	bool is_bare; /* no advice; of settings, only those that decide on a cause are replayed */
+	bool is_bare; /* no advice is given; only settings that decide on a cause are replayed */
 };

@@ -6,21 +6,20 @@
 
 #include "analysis/statistics/stats.h"
 
-/* "Share" without another noun means a share of the loads' time. */
-#define LEFT_EARLY      1.5  /* epochs end early if so many loads are made for each batch taken */
-#define LOCKED          0.4  /* a lock is the cause if waits for it take at least this share */
+#define LEFT_EARLY      1.5  /* epochs end early if this many loads are made for each batch taken */
+#define LOCKED          0.4  /* a lock is the cause if waits for it take this share of load time */
 /* workers take turns at a pipe if waits for it take this share of the load time without locks */
 #define TURNS           0.8
 #define SLOW_TIMES      5.0  /* a sample is slow if it takes at least this many times the mean */
 #define SLOW_FEW        0.01 /* slow samples are ignored if they are more than this share of all */
-#define SLOW_SHARE      0.2  /* slow samples are the cause if they take at least this share */
+#define SLOW_SHARE      0.2  /* slow samples are the cause if they take this share of load time */
 /* fetching tensors' descriptors is a cause only if it takes this share of the receiving time */
 #define FETCH_SHARE     0.5
 #define FETCH_LEAST_NS  1e6
 #define FETCH_CPU_MOST  0.5
 /* fetching descriptors is a cause only if loads take at least this share of the workers' time */
 #define FETCH_BUSY      0.5
-/* models are compiled again if compiling outlasts the run's first tenth by this share of time */
+/* models are compiled again if compiling takes this share of time beyond the run's first tenth */
 #define COMPILING_LEAST 0.2
 #define COMPILED_FIRST  10
 /* the main thread waits for the GIL if another thread holds it in this share of its waits */
@@ -28,7 +27,7 @@
 #define HELD_SAMPLES    30
 /* a thread that holds the interpreter in steps is a cause from this share of their time on */
 #define STEPS_HELD_LEAST 0.1
-/* if steps need the interpreter for less than this share, other threads do not lengthen them */
+/* steps that need the interpreter for less of their time are not lengthened by other threads */
 #define PYTHON_LEAST 0.05
 /* without stack samples, a thread is a GIL holder if it uses a CPU for this share of the time */
 #define HELD_CPU        0.25
@@ -38,14 +37,14 @@
 #define THREADS_CROWD   2.0 /* threads are too many only if each core has this many runnable ones */
 /* workers are too many only if each core has at least this many workers */
 #define CROWD           2.0
-/* workers are too many only if loads are off the CPU, in no observed call, for this share */
+/* workers are too many only if loads spend this share of time off the CPU, in no observed call */
 #define CROWD_UNSEEN    0.5
 /* workers have too few cores if they may use at most this share of the machine's cores */
 #define NARROW          0.5
 #define NARROW_FULL     0.85 /* workers with too few cores use them for this share of the time */
-/* memory is short if loads are off the CPU, in no observed call, for at least this share */
+/* memory is short if loads spend this share of time off the CPU, in no observed call */
 #define PAGING          0.33
-#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or at this many faults a sample */
+#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or with this many faults a sample */
 /* workers are taken to write to one pipe if on average at least this many wait to write */
 #define WRITERS         1.2
 /* one worker's writes go to a helper if waits to read pipes take this part of the waits to write */
@@ -53,20 +52,20 @@
 #define HELPER_BUSY     0.8  /* a helper process is busy if it wants at least this part of a core */
 /* a helper that wants more cores than this has several threads: one core does not limit it */
 #define HELPER_ONE      1.3
-/* making objects is the cause if it takes at least this share */
+/* making objects is the cause if it takes at least this share of the load time */
 #define MAKING_LEAST    0.4
-/* loads that wait less often than this for each sample do not make a connection for each one */
+/* loads may make a connection for each sample only if they wait this often for each sample */
 #define ASKED_PART      0.9
-#define MAKING_MOST     0.9 /* above this share, constructors seem to read the data, too */
+#define MAKING_MOST     0.9 /* constructors that take more of a load seem to read the data, too */
 /* threads ask other machines for data if they receive at least this part of a batch's bytes */
 #define ASKED_BYTES     0.05
 /* with fewer bytes a sample, loads wait for the first byte rather than for all of them */
 #define RECEIVED_LEAST  1e6
 #define REOPENED_PART   0.5 /* files are reopened if this share of openings repeats earlier ones */
-/* the user's own code is the cause if one of its functions takes at least this share */
+/* the user's own code is the cause if one of its functions takes this share of the load time */
 #define OWN_LEAST       0.5
-#define OWN_CPU         0.8 /* own code is the cause only if loads want a CPU for this share */
-#define OWN_DECODED     0.4 /* own code is the cause only if decoding takes a smaller share */
+#define OWN_CPU         0.8 /* own code is the cause only if loads want a CPU this share of time */
+#define OWN_DECODED     0.4 /* own code is the cause only if decoding takes less of the load time */
 /* a batch is blown up if it has this size, and this many bytes for each byte of its images */
 #define BLOWN_BYTES     (8.0 * (1 << 20))
 #define BLOWN_TIMES     8.0
@@ -75,10 +74,10 @@
 #define SMALL_COUNT     32
 #define SMALL_NS        50e3
 #define SMALL_BYTES     4096
-#define SMALL_CPU       0.8 /* loads of small samples run, or wait for a core, for this share */
+#define SMALL_CPU       0.8 /* loads of small samples run, or await a core, this share of time */
 #define SMALL_SINGLE    0.3 /* making small samples one by one takes this share of a load */
 #define DRAWN_LEAST     3.0  /* images are needless only if a sample decodes at least this many */
-#define DRAWN_BYTES     2.0  /* images are needless only at so many bytes decoded per batch byte */
+#define DRAWN_BYTES     2.0  /* images are needless only at this many decoded bytes a batch byte */
 /* images are needless only if their number varies by this share of what is_drawn() expects */
 #define DRAWN_SPREAD    0.75
 /* The run is cut into parts. Some parts at its start or end may be calm: they hardly wait. */
@@ -124,7 +123,7 @@ static bool come_together(const struct batch_series *s, double least_ns)
 	return slow > 0 && beside >= slow * (double)others / 2;
 }
 
-/* Finds samples that are always slow. Loads that are slow together are taken for server pauses. */
+/* Finds samples that are always slow; none if slow loads come together, as a server's pauses do. */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
 {
@@ -182,7 +181,7 @@ static bool has_free_core(const struct batch_series *s)
 	return isnan(s->cores) || isnan(s->main_cores) || used < GROUNDS_FREE * s->cores;
 }
 
-/* Returns the share of a group's time in which other threads held the interpreter, by samples. */
+/* Returns, by stack samples, the share of a group's time in which other threads held the GIL. */
 static double held_share(const struct line_lead *held, double *ret_error)
 {
 	double share = 0;

@@ -15,7 +15,7 @@
 /* from some part on, each part takes at least this many times as long as any part before it */
 #define APART  1.2
 
-/* Returns true if all parts from some part on are longer than all parts before. */
+/* Returns true if from some part on all parts are clearly longer than all parts before it. */
 static bool are_longer_later(const double *means)
 {
 	for (int from = 1; from < PARTS; from++) {

@@ -120,7 +120,7 @@ double lines_effective_count(int64_t count, double ns)
 
 	if (!(n > 0) || !(ns > 0))
 		return 0;
-	/* So small a sum of squares needs weights outside of their range: the file is damaged. */
+	/* So small a sum needs weights outside of their range: the file is damaged. */
 	if (!(squares > ns * ns / n))
 		return n;
 	return ns * ns / squares;
@@ -167,7 +167,7 @@ static size_t within_fetch(const struct line_samples *samples, const struct line
 	return within_loader(samples, stack);
 }
 
-/* Returns true if both frames are of one line, as those of a comprehension and its caller are. */
+/* Returns true if both frames are of one line of code, as a comprehension and its caller may be. */
 static bool is_same_line(const struct line_frame *a, const struct line_frame *b)
 {
 	return a->line > 0 && a->line == b->line && strcmp(a->file, b->file) == 0;

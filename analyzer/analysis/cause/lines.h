@@ -77,7 +77,7 @@ enum line_does {
 	LINE_GETS_ITEM = 8,   /* __getitem__(), which makes one sample or several */
 	LINE_GETS_ITEMS = 16, /* __getitems__() of a dataset that makes whole batches */
 	LINE_COMPILES = 32,   /* compiles a model for torch.compile() */
-	LINE_WRAPS = 64,      /* only calls C: the time is that of the caller's arithmetic */
+	LINE_WRAPS = 64,      /* only calls C code, whose time counts for the caller */
 	LINE_GOES_BACK = 128, /* runs PyTorch's backward pass */
 	LINE_FETCHES = 256,   /* asks a dataset for the samples of a batch, in PyTorch's loader */
 	LINE_COLLATES = 512,  /* puts the samples of a batch together, as its name says */
@@ -148,7 +148,7 @@ struct line_lead {
 	size_t count;
 	int64_t samples;
 	double ns; /* time that all samples stand for, of which `lines` have shares */
-	bool has_gaps; /* some samples are from between epochs; old databases have none of these */
+	bool has_gaps; /* some samples are from between epochs, which older databases lack */
 };
 
 /* The share of the time in which some frame of the stack does one thing of enum line_does. */

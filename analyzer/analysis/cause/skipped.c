@@ -7,10 +7,10 @@
 
 /* a batch is skipped only if its step takes at most this share of the mean step */
 #define STEP_MOST     0.1
-#define STEP_MOST_NS  2e5 /* Python needs longer to launch a forward and a backward pass */
+#define STEP_MOST_NS  2e5 /* a skipped step takes at most this; launching real passes takes more */
 #define LONG_MOST     0.05 /* at most this share of the skipped batches may have longer steps */
 #define WAITING_LEAST 0.5
-#define PASS_STEP_NS  5e4 /* even the smallest model's forward pass and loss take longer */
+#define PASS_STEP_NS  5e4 /* most steps of a pass take at most this; any model takes longer */
 #define PASS_SHORT    0.75 /* least share of a pass's steps that are shorter than PASS_STEP_NS */
 #define PASS_STEPS    0.02 /* a pass's mean step takes at most this share of the run's mean step */
 #define PASS_LEAST    0.05

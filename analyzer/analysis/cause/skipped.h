@@ -13,8 +13,8 @@
  *
  * A training may also pass over the whole loader without using a batch, say to count them. Such a
  * pass is an epoch of which three quarters of the steps take at most 50 us (validation takes
- * longer), and all together 2 % of as many mean steps. There are SKIPPED_FEWEST batches or more in
- * passes, and as many in other epochs, and the passes take a twentieth of the time or more.
+ * longer), and all steps, on average, at most 2 % of the mean step. There are SKIPPED_FEWEST
+ * batches or more in passes, and as many in other epochs, and passes take 5 % of the time or more.
  */
 #pragma once
 
@@ -25,13 +25,13 @@
 struct skipped {
 	size_t count;      /* skipped batches; 0: none are */
 	double wait_ns;    /* waits for the skipped batches */
-	double wait_share; /* their share of the waiting for batches that were not ready */
+	double wait_share; /* share of the waiting for batches not ready that is for skipped ones */
 };
 
 struct passes {
 	size_t epoch_count; /* 0: there are no passes */
 	size_t count;       /* number of batches in the passes */
-	double not_ready_ns, received_ns; /* waits for these batches, by reason */
+	double not_ready_ns, received_ns; /* waits for the passes' batches, by reason */
 	double time_ns; /* all waits of the passes, and the starts of their epochs */
 };
 

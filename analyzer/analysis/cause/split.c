@@ -114,7 +114,7 @@ static bool is_lasting(const struct shift_part *parts, size_t at, double before_
 	return true;
 }
 
-/* Finds the shift with the highest Welch z whose later loads stay longer (is_lasting()). */
+/* Finds the batch from which on loads stay longer (is_lasting()), by the highest Welch z. */
 static void find_shift(const struct batch_series *s, struct shift *ret)
 {
 	struct shift_part parts[SHIFT_PARTS];
@@ -137,7 +137,7 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 
 struct pool {
 	double wait_ns;
-	/* sums of waits: of those with SERIES_QUEUE_KNOWN, and of those with a later batch ready */
+	/* sum of the waits with SERIES_QUEUE_KNOWN, and of those with a later batch ready */
 	double queue_known_ns, queued_ns;
 	double load_ns; /* sum of the loads; those of slow workers are divided by slow->factor */
 	size_t load_count;

@@ -54,7 +54,7 @@ enum stage_kind stage_kind_find(const char *name)
 #define MOST_DEEP    64
 /* a stage waits for its input if the input takes at least this share of the stage's time */
 #define INPUT_LEADS  0.5
-#define INPUT_LIMITS 0.8  /* as INPUT_LEADS, for an input that runs in threads of its own */
+#define INPUT_LIMITS 0.8  /* as INPUT_LEADS, for a stage with threads of its own */
 #define READER_LEAST 0.2  /* readers are the limit if operators wait for them this share of time */
 /* kernels are named if they take at least this share of the stage's time */
 #define KERNELS_LEAST 0.3
@@ -69,7 +69,7 @@ enum stage_kind stage_kind_find(const char *name)
 #define MADE_LEAST   0.9
 #define LONGEST_MOST 0.67 /* caches are not judged if one epoch has more than this of all batches */
 /* a cache serves if its input made hardly more elements than the longest epoch took */
-#define SERVED_MOST  0.05 /* the excess is at most this share of all elements */
+#define SERVED_MOST  0.05 /* "hardly more": at most this share of all elements more */
 #define SERVED_LEAST 0.03 /* a cache serves only if this share of all elements came from it */
 /* later epochs hardly wait if a wait is at most this part of a step and of a first-epoch wait */
 #define HARDLY       0.25
@@ -184,7 +184,7 @@ static size_t find_slow(struct view *v, struct stage_finding *f)
 		is_first &= stage->is_root || stage->kind == STAGE_OTHER;
 		if (begins(stage, "Interleave"))
 			f->opener = at;
-		/* If an interleave is above, stages wait for it and not for this stage. */
+		/* If an interleave is above this stage, other stages wait for the interleave. */
 		if (!f->is_interleaved)
 			v->slow_ns = stage->busy_ns;
 		input = input_of(stages, at);
@@ -321,7 +321,7 @@ static void price_calls(const struct view *v, const struct stage_finding *f, int
 		fmax(v->kernel_ns > 0 ? v->kernel_ns : slow->busy_ns, v->slow_ns) / v->batches;
 	const double blocked_ns = f->blocked_share * lead->own_ns / v->batches;
 	const double busy_ns = fmax(all_ns - blocked_ns, 0);
-	/* An interpreter runs one thread. */
+	/* A Python interpreter runs only one thread at a time. */
 	const double most = lead->kind == STAGE_PYTHON ? 1 : v->facts->cores;
 	const double cores = v->facts->cores > 0 ? fmin(most, count) : 1;
 	const double least_ns = fmax(floor_of(v), next_ns);
@@ -358,7 +358,7 @@ static void price_prefetch(const struct view *v, struct stage_gain *ret)
 	ret->low = is_idle ? ret->high / 2 : 0;
 }
 
-/* Returns the kernels' time for a batch if all threads share it. More calls cannot shorten it. */
+/* Returns a batch's kernel time divided by all threads. More calls at once cannot beat it. */
 static double next_of(const struct view *v, const struct stage_finding *f)
 {
 	double ns = 0, threads = f->threads > 0 ? f->threads : fmax(v->facts->cores, 1);

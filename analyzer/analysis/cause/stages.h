@@ -74,7 +74,7 @@ enum stage_limit {
 
 struct stages_facts {
 	double wait_ns, step_ns;
-	double cores, free_cores; /* all cores; those not used by other programs; NAN: unknown */
+	double cores, free_cores; /* all cores; cores not used by other programs; NAN: unknown */
 	double used_cores;
 	double longest_epoch; /* share of all batches that the longest epoch has */
 	double first_ns, later_ns; /* mean wait of a batch in the first epoch, and in all others */
@@ -97,9 +97,9 @@ struct stage_finding {
 	size_t slow; /* index of the stage that the training waits for */
 	size_t lead; /* index of the stage's longest kernel, or `slow`; STAGE_NOWHERE: none */
 	size_t opener; /* index of the interleave above `slow`, if sequential; else STAGE_NOWHERE */
-	double lead_share; /* share that `lead` has of the time of all kernels, or of the stage */
+	double lead_share; /* share of `lead` in the time of all kernels, or in that of the stage */
 	double each_ns;
-	/* share of the time of `lead` that it was off the CPU; for Python code, a lower bound */
+	/* share of its time that `lead` was off the CPU; for Python code, a lower bound */
 	double blocked_share;
 	double at_once; /* mean number of calls under way while the training waits for the stage */
 	bool is_reading; /* `lead` spends its time reading files */

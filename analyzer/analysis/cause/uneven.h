@@ -20,14 +20,14 @@
 /* Means over the epochs at whose end only m workers load, for the smallest m. */
 struct uneven {
 	int32_t loading; /* m, workers that still load at an epoch's end; 0: shards are even */
-	double share;    /* share of an epoch's batches that these m workers load */
-	double begin;    /* number of an epoch's batches before only these m workers load */
+	double share;    /* share of an epoch's batches that the m workers load */
+	double begin;    /* number of an epoch's batches before only m workers load */
 	double batches;
-	double wait_share; /* share of all waiting that comes while only these workers load */
+	double wait_share; /* share of all waiting that comes while only m workers load */
 	int16_t list[UNEVEN_NAMED];
 	size_t named; /* workers in `list`; 0: they differ between epochs, or are too many */
 };
 
-/* `is_asking`: waits for batches that were ready count, too, as busy workers answer late. */
+/* If `is_asking`, waits for finished batches count, too, because busy workers answer late. */
 void uneven_find(const struct batch_series *series, const struct finding *finding, bool is_asking,
 		 struct uneven *ret);

@@ -8,7 +8,7 @@
 
 #include "analysis/cause/diagnosis.h"
 
-/* Adds these settings to diagnosis->advice, whose remedies must be complete. */
+/* Adds useless settings to diagnosis->advice, whose remedies must be complete. */
 void useless_find(const struct batch_series *series, const struct finding *finding,
 		  struct diagnosis *diagnosis);
 

@@ -191,7 +191,7 @@ struct gate_calibration {
 	double detect50, detect95; /* increase that fails the gate in 50 % and 95 % of the draws */
 };
 
-/* Calibrates the gate with `count` equal runs. Returns -EDOM if these are too few for a draw. */
+/* Calibrates the gate with `count` equal runs. Returns -EDOM if the runs are too few for a draw. */
 int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
 		   size_t count, struct gate_calibration *ret);
 

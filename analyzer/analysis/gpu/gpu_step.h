@@ -59,7 +59,7 @@ int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, i
 
 struct gpu_call_times {
 	int64_t sync_ns;
-	int64_t copy_ns; /* calls that copy; these wait for the copy if the memory is pageable */
+	int64_t copy_ns; /* calls that copy, and wait for the copy if the memory is pageable */
 	int64_t launch_ns;
 	int64_t launch_count;
 };

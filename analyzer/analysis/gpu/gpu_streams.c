@@ -10,7 +10,7 @@ enum owner { OWNER_NOT_ASKED, OWNER_TRAINING, OWNER_LOADER, OWNER_DOUBTFUL };
 struct trainers {
 	uint32_t threads[TRAINERS_MOST];
 	size_t count;
-	uint64_t streams; /* bit i: one of these threads launches to stream i */
+	uint64_t streams; /* bit i: a thread of the training launches to stream i */
 };
 
 void gpu_streams_note(struct gpu_streams *streams, const struct gpu_op *op)

@@ -188,10 +188,10 @@ static double phase_share(const struct search *s, const struct layout *layout, s
 #define GAPS_CV        0.15
 #define GAPS_SHORTEST  3
 
-/* Returns ln of the factor by which p is raised, as many periods are tried. */
+/* Returns ln of the factor by which trying many periods raises p. */
 static double log_candidates(const struct search *s, size_t period, size_t count)
 {
-	/* The WORKER_PERIODS multiples of the number of workers share half of the error. */
+	/* The first WORKER_PERIODS multiples of the workers' number get half of the error rate. */
 	if (s->workers > 1 && period % s->workers == 0 && period / s->workers <= WORKER_PERIODS)
 		return log(8);
 	return log((double)count) + (s->workers > 1 ? log(2) : 0);

@@ -251,7 +251,7 @@ static bool await_any(struct crowd *c)
 	return true;
 }
 
-/* Takes a batch. Also receives the batches that arrived before it: they cost no time later. */
+/* Takes a batch. Receives the batches that came before it, too, which then cost no time later. */
 static size_t take_next(struct crowd *c, size_t ordinal)
 {
 	size_t wanted = c->begin + ordinal, at;

@@ -20,7 +20,7 @@
 /* a thread that uses less than this share of a core is taken to get one whenever it needs one */
 #define LITTLE_WORK      0.15
 #define THREADS_MORE     0.25 /* a worker's other threads count if they use more cores than this */
-#define HARDLY_WORK      0.2 /* loads that are runnable for less than this share need no core */
+#define HARDLY_WORK      0.2 /* loads that are runnable for less of their time need no core */
 #define KNOWN_LEAST      0.8 /* no trace is made if a smaller share of the loads is known */
 #define FEWEST           5
 /* this quantile of late batches' hand-overs is taken as a hand-over that nothing delayed */

@@ -19,10 +19,10 @@
 	X(USE_WORKERS, "use_workers") /* workers instead of none */                                \
 	X(PERSISTENT, "persistent")   /* workers stay for all epochs */                            \
 	X(DELIVERY, "delivery")                                                                    \
-	X(SHARING, "sharing") /* no time is spent fetching tensors' file descriptors */            \
+	X(SHARING, "sharing") /* tensors are shared by files; no descriptors are fetched */        \
 	X(SAMPLING, "sampling")                                                                    \
 	X(FEWER_WORKERS, "fewer_workers") /* the fewest workers that keep the training as fast */  \
-	X(NO_WORKERS, "no_workers")       /* only if as fast as with workers */                    \
+	X(NO_WORKERS, "no_workers")       /* none, if as fast as with workers */                   \
 	X(SYNTHETIC, "synthetic")         /* ideal input without any waiting, an upper bound */
 
 enum whatif_id {

@@ -176,7 +176,7 @@ struct sums {
 	double wait_ns, time_ns;
 	double starved_ns; /* sum over windows of the longest wait, if that rank starved */
 	double excess_ns; /* in the windows of starved_ns: longest wait - second longest wait */
-	double lag_ns; /* in the same windows: steps of the starved rank - mean of the others */
+	double lag_ns; /* in the windows of starved_ns: starved rank's steps - mean of others */
 	double alone_wait_ns, alone_time_ns;
 	struct stats_pairs paces; /* steps of the rank that waited longest, and the others' mean */
 	size_t step_count;

@@ -35,7 +35,7 @@
 
 #define RANK_MOST_LAG 0.2  /* ranks wait for each other if the lag (above) is at most this */
 #define RANK_NOISE    0.01 /* smaller shares of the time are noise */
-/* ranks are aligned if, for at least this share of batches, another rank has the same one */
+/* ranks are aligned if, for at least this share of batches, another rank has the same batch */
 #define RANK_COMMON   0.9
 
 /* Adds a rank to a job, at first all zero. Without `epochs` (ascending), its clock is unknown. */

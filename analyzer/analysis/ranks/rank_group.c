@@ -10,7 +10,7 @@
 /* groups are separate only if their mean steps differ by this share, and by APART_ERRORS */
 #define APART_SHARE  0.03
 #define APART_ERRORS 3    /* standard errors */
-/* groups are alike unless one gets ahead of the other by more than both of these limits */
+/* groups are alike unless one gets ahead by more than ALIKE_STEPS and by more than ALIKE_SHARE */
 #define ALIKE_STEPS 2     /* steps */
 #define ALIKE_SHARE 0.005 /* share of the steps made */
 

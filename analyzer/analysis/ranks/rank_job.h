@@ -112,7 +112,7 @@ struct rank_finding {
 	int32_t hidden; /* rank that starves most, though its waits lengthen no step; -1: none */
 	double time_ns;
 	int width;       /* ranks meet (rank.h) once in `width` steps; 0: not aligned by step */
-	double lag;      /* see rank.h; NAN: no rank starved */
+	double lag;      /* near 0 if ranks wait for each other (rank.h); NAN: no rank starved */
 	int32_t culprit; /* the culprit, numbered as by rank_add(); -1: none, or several */
 	size_t culprit_count;
 	double saved_ns; /* the job saves about this if the culprits' batches are always ready */
@@ -121,7 +121,7 @@ struct rank_finding {
 	double blame_share;
 	size_t step_count;
 	size_t shifted_count; /* number of ranks whose first ordinal differs from that of most */
-	int32_t shifted;      /* the first such rank, whose steps may be aligned wrongly */
+	int32_t shifted;      /* first rank whose first ordinal differs; may be aligned wrongly */
 	double apart_ns;      /* the clock of some rank seems to be wrong by this much */
 	/* Groups of ranks that do not wait for each other. The members above are about `group`. */
 	struct rank_part {

@@ -19,8 +19,8 @@
 struct window {
 	float wait_ns;
 	float second_ns;     /* longest wait of a rank other than `rank` */
-	float pace_ns;       /* length of these steps in `rank` */
-	float sum_ns;        /* length of these steps, summed over all ranks */
+	float pace_ns;       /* length of the window's steps in `rank` */
+	float sum_ns;        /* length of the window's steps, summed over all ranks */
 	int32_t rank;        /* rank with the longest wait; of equal waits, the first rank */
 	uint32_t count : 31; /* number of ranks; 0: no data */
 	uint32_t is_starved : 1;

@@ -80,7 +80,7 @@ static double block_variance(const double *residuals, size_t blocks, size_t per_
 		products += block ? sum * last : 0;
 		last = sum;
 	}
-	/* From few blocks the correlation seems too small, which Kendall's formula corrects. */
+	/* Few blocks make the correlation seem too small. Kendall's formula corrects that. */
 	correlation = squares > 0 ? products / squares : 0;
 	correlation += (1 + 3 * correlation) / (double)blocks;
 	correlation = fmin(fmax(correlation, 0), MOST_CORRELATION);
