@@ -42,7 +42,7 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 	return module;
 }
 
-/* Returns sys.modules, for each load: PySys_GetObject() would make a string each time. */
+/* Returns sys.modules. Loads call this, as PySys_GetObject() would make a string each time. */
 static PyObject *modules_of_main(void)
 {
 	static struct api_name name = {"modules", NULL};

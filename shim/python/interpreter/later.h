@@ -21,7 +21,7 @@ void later_ready(struct later *modules, size_t count);
 
 void later_import(PyObject *name);
 
-/* Patches methods. If `functions`, also functions, in workers only, since pickle refuses these. */
+/* Patches methods and, if `functions`, functions: in workers only, since pickle refuses these. */
 void later_load_begin(bool functions);
 
 /* Patches what this load has imported since later_load_begin(). Called after an audit event. */

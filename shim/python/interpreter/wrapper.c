@@ -218,7 +218,7 @@ static bool take_looks(PyObject *self, PyObject *original)
 	return (done || !entries) && py.PyObject_SetAttrString(self, "__wrapped__", original) == 0;
 }
 
-/* Returns true if methods get self: in a class (as pybind11's built-ins do), or by __get__. */
+/* Returns true if calls get the object as self: `owner` is a class, or `original` has __get__. */
 static bool gets_object(PyObject *owner, PyObject *original)
 {
 	OWNED PyObject *kind = py.PyObject_Type(owner), *type = py.PyObject_Type(original);

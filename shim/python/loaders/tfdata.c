@@ -31,7 +31,7 @@ TABLE(struct iterator, iterators, ITERATOR_MAX)
 
 static _Atomic uint32_t iterators_busy;
 
-/* the thread that made the newest iterator: take_making() may move the time; NULL: none */
+/* the thread that made the newest iterator, which take_making() may credit to another; or NULL */
 static struct thread *maker;
 static uint32_t maker_life;
 

@@ -131,12 +131,12 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 	py.PyErr_Clear();
 }
 
-/* Archives are no images. */
+/* Does nothing, since an archive is no image. */
 static void measure_archive(PyObject *args, PyObject *result, struct decoded *image)
 {
 }
 
-/* For classes whose load() calls ImageFile.load(), where the image is counted. */
+/* For classes whose load() calls ImageFile.load(), which counts the image. */
 static void measure_around(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_pillow(args, result, image);
