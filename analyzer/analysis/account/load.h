@@ -35,7 +35,7 @@ struct load_split load_split(const struct load_times *times);
 double load_decode_share(const struct load_times *times);
 double load_read_share(const struct load_times *times);
 
-/* Moves `share` (0 to 1) of the loads' time, up to all decoding, from decoding to blocked time. */
+/* Moves `share` (0 to 1) of the loads' time from decoding (at most all of it) to blocked time. */
 void load_take_waits(struct load_times *times, double share);
 
 bool load_reads_small(const struct load_times *times);

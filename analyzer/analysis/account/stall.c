@@ -10,7 +10,7 @@
 #define MEDIUM_FROM       100
 #define TRIM_SHARE        0.005
 #define UNKNOWN_WORKERS   8 /* number of workers to assume if it is unknown */
-#define RECORDS_PER_BATCH 2 /* the consumer's and the worker's */
+#define RECORDS_PER_BATCH 2 /* one of the consumer, one of a worker */
 /* a step waits for the GPU if it takes more than this many times the median step */
 #define SYNC_FACTOR       5
 #define SYNC_FEWEST       0.003

@@ -492,7 +492,7 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
-/* Inserts by gain. An upper bound stays first, but not INSPECT_WAITS, nor a lesser FIND_EVENT. */
+/* Inserts by gain. A first upper bound stays, save INSPECT_WAITS or FIND_EVENT of lower gain. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;

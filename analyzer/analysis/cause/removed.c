@@ -51,7 +51,7 @@ double removed_at_most(const struct remedied *v, enum advice_id id)
 
 	if (id == ADVICE_REDUCE_CPU_PER_BATCH && kept >= NEARLY_HALF)
 		return fmin(kept, removed_working_share(v));
-	/* At least share + read - 1 of the time is both in that function and reading. */
+	/* At least share + read - 1 of the loads' time is reading in the longest function. */
 	if (id == ADVICE_FEWER_OPENS && share + read - 1 >= read / 2)
 		return share;
 	return 0;

@@ -141,7 +141,7 @@ static void assign(struct crowd *c, size_t worker)
 	begin_load(c, worker);
 }
 
-/* Assigns the next load to this worker; if as_dealt, loads to owners until a queue is full. */
+/* Assigns the worker a load or, if as_dealt, loads to their owners until one has a full queue. */
 static void dispatch(struct crowd *c, size_t worker)
 {
 	if (c->setup->is_pooled) {

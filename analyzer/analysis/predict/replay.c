@@ -226,7 +226,7 @@ static void assign(struct replay *r, size_t worker)
 	queue->count++;
 }
 
-/* Assigns the next load to this worker; if as_dealt, loads to owners until a queue is full. */
+/* Assigns the worker a load or, if as_dealt, loads to their owners until one has a full queue. */
 static void dispatch(struct replay *r, size_t worker)
 {
 	if (!replay_is_dealt(r->trace, r->setup)) {

@@ -17,7 +17,7 @@
 /* other ranks may begin this many bins earlier than the first rank */
 #define EARLY_BINS (2 << (WINDOW_WIDTHS - 1))
 
-/* Finds a step's index over all epochs. The first rank sets their lengths; the last may grow. */
+/* Finds a step's index over all epochs. The first rank sets epochs' lengths; the last may grow. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
 		     size_t *ret_index)
 {

@@ -48,7 +48,7 @@ static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t co
 
 /* When a rank begins and ends, and its first batch. Partials store this struct as it is. */
 struct rank_place {
-	double begin_ns, end_ns; /* of all its steps, by a clock that ranks share; NAN: unknown */
+	double begin_ns, end_ns; /* first step's begin, last one's end, by a common clock, or NAN */
 	int32_t epoch, batch;   /* epoch and ordinal of the first batch; batch < 0: none */
 };
 

@@ -224,7 +224,7 @@ int db_open_read(const char *path, struct db **ret_db)
 	const bool is_whole = r == 0 && !door.has_journal && !door.is_logged &&
 			      open_whole(path, &door, ret_db) == 0;
 
-	/* SQLite comes after this: closing the door releases all locks of the file. */
+	/* SQLite opens the file after this, as closing the door releases all locks of the file. */
 	door_close(&door);
 	return r < 0 || is_whole ? r : open_in_place(path, &door, ret_db);
 }

@@ -13,7 +13,7 @@ struct db {
 	struct sqlite3 *handle;
 	uint64_t until_ns; /* limit on the process's CPU time, set by guard.h; 0: none */
 	int64_t most_bytes;
-	double share; /* both limits are multiplied by this, which is above 1 for a large file */
+	double share; /* factor of both limits above, over 1 for a large file */
 	bool writes;
 	bool begins_late; /* the next row to be written begins a transaction */
 };

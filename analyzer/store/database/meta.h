@@ -21,7 +21,7 @@ enum meta meta_find(const char *key);
 
 bool meta_is_noted(enum meta meta);
 
-/* Returns how --redact prints the value of a key. Of unknown keys, the value is hidden. */
+/* Returns how --redact prints the value of a key. The values of unknown keys are hidden. */
 enum redact_kind meta_redact_kind(const char *key);
 
 /* meta_read() puts the value at `offset`: as an `int64_t` if it is a number, else as a `char *`. */

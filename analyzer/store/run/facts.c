@@ -240,7 +240,7 @@ static int read_loads(struct db *db, const struct run_info *run, const struct lo
 	return r;
 }
 
-/* Returns true for a transform of torchvision that gives the same whenever it gets the same. */
+/* Returns true for a torchvision transform whose output depends on its input alone. */
 static bool is_fixed(const char *name)
 {
 	static const char *const names[] = {
