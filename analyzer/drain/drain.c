@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "drain/base/now.h"
 #include "drain/batches/sampler.h"

@@ -4,11 +4,10 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "dlprof/units.h"
+#include "drain/base/process.h"
 #include "drain/drain.h"
 #include "store/database/db_open.h"
 
@@ -25,10 +24,7 @@ static void leave_host(void)
 	int null;
 
 	setpgid(0, 0);
-	/* glibc has a function for this system call only since 2.34. */
-	if (syscall(SYS_close_range, 0, ~0U, 0) < 0)
-		for (int fd = 0; fd < 65536; fd++)
-			close(fd);
+	process_close_from(0);
 	null = open("/dev/null", O_RDWR);
 	if (null >= 0) {
 		dup2(null, 1);

@@ -7,14 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
+#include "drain/base/process.h"
 
 /* A signal to one process after another may reach the witness this much later than the launcher. */
 #define LATE_MS 100
@@ -56,7 +53,7 @@ pid_t witness_start(const char *command)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	take_name(command);
 	/* Readers of the command's output wait until nobody has the other end open. */
-	syscall(SYS_close_range, 0, ~0U, 0);
+	process_close_from(0);
 	sigprocmask(SIG_BLOCK, NULL, &set);
 	while (getppid() == parent) {
 		int number = sigwaitinfo(&set, NULL);

@@ -359,3 +359,26 @@ Test(cpus, others_may_have_used_a_core_before_the_first_look)
 	cr_expect_eq(cores.most_ns, 2 * SECOND);
 	cr_expect_eq(cores.of_ns, 0);
 }
+
+/* Two processes may have one pid in different PID namespaces. Neither is left out. */
+Test(cpus, a_process_counts_beside_another_one_of_its_pid)
+{
+	static struct segment segments[2];
+	struct segment *const list[] = {&segments[0], &segments[1]};
+	struct dlprof_header headers[2] = {0};
+	struct cores one = {0}, both = {0};
+
+	for (int i = 0; i < 2; i++) {
+		headers[i].pid = getpid();
+		headers[i].created_ns = 1 + i;
+		segments[i].header = &headers[i];
+		segments[i].alive.proc_pid = getpid();
+	}
+	headers[0].flags = DLPROF_SEGMENT_ROOT;
+	headers[0].start_ticks = alive_start_ticks(getpid());
+	segments[0].alive.is_found = true;
+	cr_assert_eq(cores_update(&one, NULL, list, 1, 0, 10 * SECOND), 0);
+	cr_expect_eq(one.is_known, cpus_busy_ns("", getpid()) >= 0);
+	cr_assert_eq(cores_update(&both, NULL, list, 2, 0, 10 * SECOND), 0);
+	cr_expect_not(both.is_known, "the CPU time of the second one cannot be read");
+}

@@ -6,10 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "dlprof/units.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range 436 /* missing in the headers of Linux before 5.9 */
+#endif
 
 enum {
 	FIELD_STATE = 3,
@@ -106,6 +111,14 @@ bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret)
 
 	snprintf(name, sizeof(name), "task/%s/stat", tid);
 	return read_stat(pid, name, ret);
+}
+
+void process_close_from(int first)
+{
+	/* glibc has a function for this system call only since 2.34. */
+	if (syscall(SYS_close_range, first, ~0U, 0) < 0)
+		for (int fd = first; fd < 65536; fd++)
+			close(fd);
 }
 
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat)

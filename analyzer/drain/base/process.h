@@ -30,5 +30,8 @@ bool process_stat_read(int32_t pid, struct process_stat *ret);
 /* Reads a thread of a process; `tid` is like "12". ret->used_ns is this thread's CPU time. */
 bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret);
 
+/* Closes all descriptors of this process from `first` on. */
+void process_close_from(int first);
+
 /* Returns a process's CPU time, exact to the ns. `stat`, just read, has it in steps of 1/100 s. */
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat);

@@ -639,19 +639,18 @@ void join_release(const struct join *join, struct segment *segment)
 	}
 }
 
+static void forget(struct held *held, const struct segment *segment)
+{
+	if (held->ring >= segment->rings && held->ring < segment->rings + DLPROF_SLOT_COUNT)
+		held->ring = NULL;
+}
+
 void join_forget(struct join *join, const struct segment *segment)
 {
-	const struct ring *end = segment->rings + DLPROF_SLOT_COUNT;
-
 	for (struct stream *stream = join->streams; stream; stream = stream->next) {
 		for (size_t i = 0; i < stream->count; i++) {
-			struct entry *entry = &stream->entries[i];
-
-			if (entry->load_held.ring >= segment->rings && entry->load_held.ring < end)
-				entry->load_held.ring = NULL;
-			if (entry->batch_held.ring >= segment->rings &&
-			    entry->batch_held.ring < end)
-				entry->batch_held.ring = NULL;
+			forget(&stream->entries[i].load_held, segment);
+			forget(&stream->entries[i].batch_held, segment);
 		}
 	}
 }

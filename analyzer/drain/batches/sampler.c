@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/stats.h"
 #include "drain/base/now.h"
 #include "drain/base/process.h"
 #include "drain/batches/stream.h"
@@ -48,7 +49,7 @@ void sampler_open(struct sampler **ret)
 	if (!sampler)
 		return;
 	sampler->begin_ns = now_ns();
-	sampler->random = sampler->begin_ns | 1;
+	sampler->random = sampler->begin_ns;
 	if (booking_open(&sampler->booking) == 0 && seen_open(&sampler->seen) == 0)
 		*ret = sampler;
 	else
@@ -65,19 +66,10 @@ void sampler_close(struct sampler *sampler)
 	free(sampler);
 }
 
-/* Returns a random number (xorshift64). */
-static uint64_t draw(struct sampler *sampler)
-{
-	sampler->random ^= sampler->random << 13;
-	sampler->random ^= sampler->random >> 7;
-	sampler->random ^= sampler->random << 17;
-	return sampler->random;
-}
-
 /* Returns a random time between 0.5 and 1.5 times `ns`. */
 static uint64_t around(struct sampler *sampler, uint64_t ns)
 {
-	return ns / 2 + draw(sampler) % ns;
+	return ns / 2 + stats_random(&sampler->random) % ns;
 }
 
 void sampler_follow(struct sampler *sampler, struct segment *const *segments, size_t count)
@@ -200,7 +192,8 @@ static struct target *choose(struct sampler *sampler)
 	uint64_t seen = 0;
 
 	for (size_t i = 0; i < sampler->targets.count; i++)
-		if (target_loads(&sampler->targets.list[i]) && draw(sampler) % ++seen == 0)
+		if (target_loads(&sampler->targets.list[i]) &&
+		    stats_random(&sampler->random) % ++seen == 0)
 			chosen = &sampler->targets.list[i];
 	return chosen;
 }

@@ -17,11 +17,6 @@ static uint64_t load_end_ns(const struct entry *entry)
 	return entry->load.begin_ns + entry->load.duration_ns;
 }
 
-static int64_t count_or_unknown(uint32_t count, int64_t value)
-{
-	return count == UINT32_MAX ? UNKNOWN : value;
-}
-
 static void fill_load(const struct entry *entry, struct batch_values *values)
 {
 	const struct dlprof_event *event = &entry->load;
@@ -31,8 +26,8 @@ static void fill_load(const struct entry *entry, struct batch_values *values)
 	values->pid = entry->loader.pid;
 	values->load_begin_ns = (int64_t)event->begin_ns;
 	values->load_ns = (int64_t)event->duration_ns;
-	values->collate_ns =
-		event->flags & DLPROF_FLAG_COLLATE_SEEN ? (int64_t)load->collate_ns : UNKNOWN;
+	if (event->flags & DLPROF_FLAG_COLLATE_SEEN)
+		values->collate_ns = (int64_t)load->collate_ns;
 	values->blocked_ns = (int64_t)load->blocked_ns;
 	values->cpu_ns = (int64_t)load->cpu_ns;
 	values->samples = load->samples ? load->samples : UNKNOWN;
@@ -42,9 +37,11 @@ static void fill_load(const struct entry *entry, struct batch_values *values)
 	values->read_bytes = (int64_t)load->read_bytes;
 	values->read_ns = (int64_t)load->read_ns;
 	values->storage_bytes = (int64_t)load->storage_blocks * 512;
-	values->decode_count = count_or_unknown(load->decode_count, load->decode_count);
-	values->decode_ns = count_or_unknown(load->decode_count, (int64_t)load->decode_ns);
-	values->decode_bytes = count_or_unknown(load->decode_count, (int64_t)load->decode_bytes);
+	if (load->decode_count == UINT32_MAX)
+		return;
+	values->decode_count = load->decode_count;
+	values->decode_ns = (int64_t)load->decode_ns;
+	values->decode_bytes = (int64_t)load->decode_bytes;
 }
 
 static int64_t part_or_unknown(const struct dlprof_parts *parts, enum dlprof_part part)

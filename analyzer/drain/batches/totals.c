@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/batches/totals.h"
 
-#include <stdio.h>
-
 /* if a kind has no fixed list of names, the database keeps only this many tallies, the largest */
 #define KEEP_COUNT 256
 

@@ -2,7 +2,6 @@
 /* facts.h - writes facts about the run and its processes from segment headers into the database. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "drain/segments/losses.h"

@@ -3,10 +3,8 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,10 +17,6 @@
 #define COST_PART  8000 /* the children may use 1/8000 of a core */
 #define LEAST      5    /* a program whose kernels ran in less than 5 % of a sample is ignored */
 #define USERS_MOST 256
-
-#ifndef SYS_close_range
-#define SYS_close_range 436 /* missing in the headers of Linux before 5.9 */
-#endif
 
 struct gpu_others_told {
 	size_t count;
@@ -44,7 +38,7 @@ __attribute__((noreturn)) static void ask(const struct gpu_others *others,
 {
 	struct gpu_others_told *told = others->told;
 
-	syscall(SYS_close_range, 3, ~0u, 0);
+	process_close_from(STDERR_FILENO + 1);
 	told->count = nvml_users(told->users, USERS_MOST, others->since_us);
 	for (size_t i = 0; i < told->count; i++)
 		told->is_own[i] = is_own(segments, count, told->users[i].pid);

@@ -12,6 +12,7 @@
 
 #include "analysis/statistics/array.h"
 #include "dlprof/hash.h"
+#include "dlprof/units.h"
 #include "drain/base/now.h"
 #include "drain/base/process.h"
 #include "drain/machine/cpus.h"
@@ -20,15 +21,6 @@
 #define CORES_LEAST_NS UINT64_C(400000000)
 #define CORES_MOST_NS  UINT64_C(2000000000)
 #define CORES_PART     4 /* the pause is 1/4 of the time measured so far */
-
-/* Returns true if an earlier segment in the list belongs to the same live process. */
-static bool is_further(struct segment *const *segments, size_t index)
-{
-	for (size_t i = 0; i < index; i++)
-		if (segments[i]->header->pid == segments[index]->header->pid && !segments[i]->dead)
-			return true;
-	return false;
-}
 
 static bool look_at_cores(struct segment *const *segments, size_t count, struct cores *now)
 {
@@ -41,7 +33,7 @@ static bool look_at_cores(struct segment *const *segments, size_t count, struct 
 		const struct dlprof_header *header = segments[i]->header;
 		int64_t used_ns;
 
-		if (segments[i]->dead || is_further(segments, i))
+		if (segments[i]->dead || !segment_is_first(segments, i))
 			continue;
 		if (header->flags & DLPROF_SEGMENT_ROOT)
 			root = segments[i]->alive.is_found ? header->pid : -1;
@@ -334,8 +326,19 @@ static bool find_group(struct neighbours *n, struct segment *const *segments, si
 
 static int write_all(const struct neighbours *n, struct writer *writer)
 {
-	static const enum meta keys[2][2] = {{META_MAIN_RAN_NS, META_MAIN_WAITED_NS},
-					     {META_WORKERS_RAN_NS, META_WORKERS_WAITED_NS}};
+	const struct {
+		enum meta key;
+		double ns;
+	} rows[] = {
+		{META_MAIN_CPU_NS, n->main_ns},
+		{META_MAIN_CPU_OF_NS, n->of_ns},
+		{META_HELPER_WANTED_NS, n->helper_ns},
+		{META_HELPERS_CPU_NS, n->helpers_ns},
+		{META_MAIN_RAN_NS, n->ran_ns[0]},
+		{META_MAIN_WAITED_NS, n->waited_ns[0]},
+		{META_WORKERS_RAN_NS, n->ran_ns[1]},
+		{META_WORKERS_WAITED_NS, n->waited_ns[1]},
+	};
 	char text[NEIGHBOURS_KINDS * 64] = "";
 	size_t used = 0;
 	int r;
@@ -351,19 +354,8 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 					 cores, cores * (1 + ratio));
 	}
 	r = writer_meta(writer, META_NEIGHBOURS, text);
-	if (r == 0)
-		r = writer_meta_number(writer, META_MAIN_CPU_NS, (int64_t)n->main_ns);
-	if (r == 0)
-		r = writer_meta_number(writer, META_MAIN_CPU_OF_NS, (int64_t)n->of_ns);
-	if (r == 0)
-		r = writer_meta_number(writer, META_HELPER_WANTED_NS, (int64_t)n->helper_ns);
-	if (r == 0)
-		r = writer_meta_number(writer, META_HELPERS_CPU_NS, (int64_t)n->helpers_ns);
-	for (size_t i = 0; r == 0 && i < 2; i++) {
-		r = writer_meta_number(writer, keys[i][0], (int64_t)n->ran_ns[i]);
-		if (r == 0)
-			r = writer_meta_number(writer, keys[i][1], (int64_t)n->waited_ns[i]);
-	}
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(rows); i++)
+		r = writer_meta_number(writer, rows[i].key, (int64_t)rows[i].ns);
 	return r;
 }
 

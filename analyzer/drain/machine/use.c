@@ -35,8 +35,7 @@ struct use_thread {
 };
 
 struct use_process {
-	int32_t pid;
-	uint64_t life_ns;
+	struct life life;
 	bool is_worker; /* false: the process takes batches */
 	bool loads;
 	bool is_here;
@@ -56,19 +55,6 @@ struct use_process {
 	size_t thread_count;
 };
 
-static bool is_first(struct segment *const *segments, size_t index)
-{
-	const struct life life = segment_life(segments[index]);
-
-	for (size_t i = 0; i < index; i++) {
-		const struct life other = segment_life(segments[i]);
-
-		if (life_is(&life, &other) && !segments[i]->dead)
-			return false;
-	}
-	return true;
-}
-
 static double loaded_ns(struct segment *const *segments, size_t count, const struct life *life)
 {
 	double ns = 0;
@@ -85,7 +71,7 @@ static double loaded_ns(struct segment *const *segments, size_t count, const str
 static struct use_process *find(struct use *use, const struct life *life)
 {
 	for (size_t i = 0; i < use->count; i++)
-		if (use->list[i].pid == life->pid && use->list[i].life_ns == life->begun_ns)
+		if (life_is(&use->list[i].life, life))
 			return &use->list[i];
 	return NULL;
 }
@@ -181,14 +167,14 @@ static int by_time(const void *a, const void *b)
 
 static int write_threads(struct use_process *process, struct writer *writer)
 {
-	int r = writer_no_threads(writer, process->pid);
+	int r = writer_no_threads(writer, process->life.pid);
 
 	if (process->threads)
 		qsort(process->threads, process->thread_count, sizeof(*process->threads), by_time);
 	for (size_t i = 0; r == 0 && i < process->thread_count && i < THREADS_KEPT; i++) {
 		const struct use_thread *thread = &process->threads[i];
 		const struct thread_row row = {
-			.pid = process->pid,
+			.pid = process->life.pid,
 			.tid = thread->tid,
 			.cpu_ns = thread->cpu_ns - thread->base_ns,
 			.name = thread->name,
@@ -274,7 +260,7 @@ static int look(struct use *use, struct use_process *process, struct writer *wri
 
 static struct use_process *add(struct use *use, const struct segment *segment, uint64_t now_ns)
 {
-	const int64_t life_ns = (int64_t)segment->header->created_ns;
+	const struct life life = segment_life(segment);
 	struct use_process *grown;
 	size_t watched = 0;
 
@@ -284,14 +270,13 @@ static struct use_process *add(struct use *use, const struct segment *segment, u
 		watched += use->list[i].is_worker && use->list[i].is_watched;
 	grown = &use->list[use->count++];
 	*grown = (struct use_process){
-		.pid = segment->header->pid,
-		.life_ns = segment->header->created_ns,
+		.life = life,
 		.is_worker = strcmp(segment->joined.role, "worker") == 0,
 		.begun_ns = now_ns,
 		.used_ns = -1,
 		.base_faults = -1,
 		.children_ns = -1,
-		.row = {segment->header->pid, life_ns, UNKNOWN, UNKNOWN, UNKNOWN,
+		.row = {life.pid, (int64_t)life.begun_ns, UNKNOWN, UNKNOWN, UNKNOWN,
 			UNKNOWN, UNKNOWN, UNKNOWN},
 	};
 	use->has_workers |= grown->is_worker;
@@ -332,7 +317,7 @@ static int look_at_memory(struct use *use, struct writer *writer, struct segment
 			next = process;
 	}
 	for (size_t i = 0; next && i < count; i++)
-		if (segments[i]->header->pid == next->pid && !segments[i]->dead)
+		if (segments[i]->header->pid == next->life.pid && !segments[i]->dead)
 			number = alive_number(&segments[i]->alive);
 	if (!number)
 		return 0;
@@ -362,7 +347,7 @@ static int look_at_all(struct use *use, struct writer *writer, struct segment *c
 		const struct life life = segment_life(segments[i]);
 		const double ns = loaded_ns(segments, count, &life);
 		const int32_t number =
-			is_wanted(segments[i], ns) && is_first(segments, i)
+			is_wanted(segments[i], ns) && segment_is_first(segments, i)
 				? alive_number(&segments[i]->alive) : 0;
 		struct use_process *process = find(use, &life);
 

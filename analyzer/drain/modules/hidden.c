@@ -104,17 +104,10 @@ static bool is_symbolic(const struct elf *elf)
 	return false;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool is_named(const char *const *names, const char *path)
 {
 	for (; *names; names++)
-		if (strncmp(base_name(path), *names, strlen(*names)) == 0)
+		if (strncmp(basename(path), *names, strlen(*names)) == 0)
 			return true;
 	return false;
 }
@@ -139,7 +132,7 @@ static int note(struct writer *writer, const char *path, const char *library)
 	char text[512];
 	int r;
 
-	snprintf(text, sizeof(text), "%s in %s", library, base_name(path));
+	snprintf(text, sizeof(text), "%s in %s", library, basename(path));
 	if (!list_add(hidden.hidden, sizeof(hidden.hidden), text))
 		return 0;
 	r = writer_meta(writer, META_DECODERS_HIDDEN, hidden.hidden);

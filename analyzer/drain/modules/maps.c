@@ -17,41 +17,22 @@
 /* longer than any line: a path is shorter than a page; /proc may write 4 characters for a byte */
 #define BUFFER_BYTES ((size_t)1 << 16)
 
-static uint64_t take_hex(const char **at)
-{
-	uint64_t value = 0;
-
-	for (;; ++*at) {
-		char c = **at;
-
-		if (c >= '0' && c <= '9')
-			value = value << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			return value;
-	}
-}
-
 /* Parses "7f12c000-7f12d000 r-xp 00001000 fd:00 1234 /usr/lib/libc.so.6"; false: maps no file. */
-static bool parse(const char *text, struct maps_line *ret)
+static bool parse(char *text, struct maps_line *ret)
 {
-	char *end;
-
-	ret->begin = take_hex(&text);
+	ret->begin = strtoull(text, &text, 16);
 	text += *text == '-';
-	ret->end = take_hex(&text);
+	ret->end = strtoull(text, &text, 16);
 	if (*text != ' ' || strnlen(text, 6) < 6)
 		return false;
 	ret->is_code = text[2] == '-' && text[3] == 'x';
 	text += 6;
-	ret->offset = take_hex(&text);
-	text += *text == ' ';
-	ret->device = take_hex(&text) << 32;
+	ret->offset = strtoull(text, &text, 16);
+	ret->device = strtoull(text, &text, 16) << 32;
 	text += *text == ':';
-	ret->device |= take_hex(&text);
-	ret->inode = strtoull(text, &end, 10);
-	ret->path = end + strspn(end, " ");
+	ret->device |= strtoull(text, &text, 16);
+	ret->inode = strtoull(text, &text, 10);
+	ret->path = text + strspn(text, " ");
 	return ret->path[0] == '/';
 }
 

@@ -141,6 +141,19 @@ fail:
 	return r;
 }
 
+bool segment_is_first(struct segment *const *segments, size_t index)
+{
+	const struct life life = segment_life(segments[index]);
+
+	for (size_t i = 0; i < index; i++) {
+		const struct life other = segment_life(segments[i]);
+
+		if (life_is(&life, &other) && !segments[i]->dead)
+			return false;
+	}
+	return true;
+}
+
 void segment_close(struct segment *segment)
 {
 	if (!segment)

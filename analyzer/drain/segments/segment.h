@@ -84,6 +84,9 @@ static inline struct life segment_life(const struct segment *segment)
 	return (struct life){segment->header->pid, segment->header->created_ns};
 }
 
+/* Returns true if no earlier segment in the list is of the same life, which still goes on. */
+bool segment_is_first(struct segment *const *segments, size_t index);
+
 /* Opens a segment. -EPERM: not dlprof's; -EBADMSG: truncated, or no segment of this version. */
 int segment_open(int folder, const char *name, struct segment **ret_segment);
 void segment_close(struct segment *segment);
