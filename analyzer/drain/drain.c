@@ -88,12 +88,12 @@ static void tell(const struct drain *drain, struct segment *segment)
 	segment_tell(segment, drain->home.error, where);
 }
 
-static int tell_closed(void *context, const char *name)
+static int tell_closed(const struct folder *folder, const char *name, void *context)
 {
 	const struct drain *drain = context;
 	struct segment *segment;
 
-	if (segment_open(drain->folder.fd, name, &segment) < 0)
+	if (segment_open(folder->fd, name, &segment) < 0)
 		return 0;
 	tell(drain, segment);
 	segment_beat(segment, now_ns());

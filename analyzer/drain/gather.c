@@ -63,7 +63,7 @@ static void order_lives(struct segment *one, struct segment *other)
 	earlier->told.ended = false; /* its end is written again: another life followed this one */
 }
 
-static int add_segment(void *context, const char *name)
+static int add_segment(const struct folder *folder, const char *name, void *context)
 {
 	struct segment *segment;
 	struct drain *drain = context;
@@ -71,7 +71,7 @@ static int add_segment(void *context, const char *name)
 
 	if (is_open(drain, name))
 		return 0;
-	r = segment_open(drain->folder.fd, name, &segment);
+	r = segment_open(folder->fd, name, &segment);
 	if (r == -EBADMSG || r == -EPERM)
 		return gather_leave(drain, name, r);
 	if (r < 0)
@@ -84,7 +84,7 @@ static int add_segment(void *context, const char *name)
 		order_lives(drain->segments[i], segment);
 	drain->segments[drain->count++] = segment;
 	drain->opened++;
-	return facts_begin(drain->writer, segment, drain->folder.path);
+	return facts_begin(drain->writer, segment, folder->path);
 }
 
 static int note_lost(struct drain *drain, const char *then)

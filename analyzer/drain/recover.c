@@ -121,38 +121,32 @@ static int ignore(void *context, const struct record *record)
 	return 0;
 }
 
-struct count {
-	const struct folder *folder;
-	int64_t records;
-};
-
-static int count(void *context, const char *name)
+static int count(const struct folder *folder, const char *name, void *context)
 {
-	struct count *count = context;
+	int64_t *records = context;
 	struct segment *segment;
 	size_t unread = 0;
 
-	if (segment_open(count->folder->fd, name, &segment) < 0)
+	if (segment_open(folder->fd, name, &segment) < 0)
 		return 0;
 	if (segment_read(segment, ignore, NULL, &unread) == 0)
-		count->records += (int64_t)unread;
+		*records += (int64_t)unread;
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++)
-		count->records += (int64_t)(segment->rings[i].lost_count & INT32_MAX);
+		*records += (int64_t)(segment->rings[i].lost_count & INT32_MAX);
 	segment_close(segment);
 	return 0;
 }
 
 static int64_t count_missing(const char *path)
 {
-	struct count all = {.records = 0};
 	struct folder folder;
+	int64_t records = 0;
 
 	if (folder_look(&folder, path) < 0)
 		return 0;
-	all.folder = &folder;
-	folder_scan(&folder, count, &all);
+	folder_scan(&folder, count, &records);
 	folder_close(&folder);
-	return all.records;
+	return records;
 }
 
 int drain_recover(const char *database, struct recovered *ret)

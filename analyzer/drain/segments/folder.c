@@ -141,8 +141,7 @@ static bool is_left(const struct folder *folder, const char *name)
 	return false;
 }
 
-static int each_name(const struct folder *folder, int (*take)(void *context, const char *name),
-		     void *context)
+static int each_name(const struct folder *folder, folder_take *take, void *context)
 {
 	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -157,35 +156,33 @@ static int each_name(const struct folder *folder, int (*take)(void *context, con
 	}
 	while (r == 0 && (entry = readdir(list)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			r = take(context, entry->d_name);
+			r = take(folder, entry->d_name, context);
 	closedir(list);
 	return r;
 }
 
 struct scan {
-	const struct folder *folder;
-	int (*take)(void *context, const char *name);
+	folder_take *take;
 	void *context;
 };
 
-static int take_segment(void *context, const char *name)
+static int take_segment(const struct folder *folder, const char *name, void *context)
 {
 	const struct scan *scan = context;
 
-	if (!trust_is_segment_name(name) || is_left(scan->folder, name))
+	if (!trust_is_segment_name(name) || is_left(folder, name))
 		return 0;
-	return scan->take(scan->context, name);
+	return scan->take(folder, name, scan->context);
 }
 
-int folder_scan(const struct folder *folder, int (*take)(void *context, const char *name),
-		void *context)
+int folder_scan(const struct folder *folder, folder_take *take, void *context)
 {
-	struct scan scan = {folder, take, context};
+	struct scan scan = {take, context};
 
 	return each_name(folder, take_segment, &scan);
 }
 
-static int stop(void *context, const char *name)
+static int stop(const struct folder *folder, const char *name, void *context)
 {
 	return -EAGAIN;
 }
@@ -247,10 +244,8 @@ size_t folder_unlink_again(struct folder *folder, int *ret_error)
 	return count;
 }
 
-static int stop_at_foreign(void *context, const char *name)
+static int stop_at_foreign(const struct folder *folder, const char *name, void *context)
 {
-	const struct folder *folder = context;
-
 	return trust_is_unfinished(folder->fd, name) || trust_is_database_name(name) ? 0
 										     : -ENOTEMPTY;
 }
@@ -266,7 +261,7 @@ bool folder_find_obstacle(struct folder *folder, char *why, size_t size)
 			 "removed: %s", count, folder->path, strerror(error));
 	else if (!is_at_its_path(folder))
 		return false;
-	else if (each_name(folder, stop_at_foreign, folder) == -ENOTEMPTY)
+	else if (each_name(folder, stop_at_foreign, NULL) == -ENOTEMPTY)
 		snprintf(why, size, "%s was not removed: it holds files that dlprof did not make, "
 			 "or cannot read", folder->path);
 	else if (faccessat(folder->parent, ".", W_OK | X_OK, AT_EACCESS) < 0)
@@ -278,10 +273,8 @@ bool folder_find_obstacle(struct folder *folder, char *why, size_t size)
 }
 
 /* Removes an unfinished segment of a dead process. -EAGAIN: a finished segment has just come. */
-static int tidy(void *context, const char *name)
+static int tidy(const struct folder *folder, const char *name, void *context)
 {
-	const struct folder *folder = context;
-
 	if (trust_is_segment_name(name) && !is_left(folder, name))
 		return -EAGAIN;
 	if (trust_is_unfinished(folder->fd, name))
@@ -299,14 +292,14 @@ static bool is_ours_left(const struct folder *folder)
 
 int folder_remove(struct folder *folder, const char *database)
 {
-	int r = each_name(folder, tidy, folder);
+	int r = each_name(folder, tidy, NULL);
 
 	if (r < 0)
 		return r;
 	if (is_at_its_path(folder) &&
 	    unlinkat(folder->parent, folder->name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		r = -errno;
-	if (r < 0 && each_name(folder, tidy, folder) == -EAGAIN)
+	if (r < 0 && each_name(folder, tidy, NULL) == -EAGAIN)
 		return -EAGAIN;
 	if (r == 0 || !is_ours_left(folder))
 		link_remove(database, folder->path);
@@ -321,9 +314,8 @@ bool folder_has_root(const char *path)
 	       alive_start_ticks((int32_t)pid) == ticks;
 }
 
-static int stop_at_recorded(void *context, const char *name)
+static int stop_at_recorded(const struct folder *folder, const char *name, void *context)
 {
-	const struct folder *folder = context;
 	struct segment *segment;
 	bool recording;
 
@@ -342,7 +334,7 @@ bool folder_is_recorded_into(const char *path)
 
 	if (folder_look(&folder, path) < 0)
 		return false;
-	recording = folder_scan(&folder, stop_at_recorded, &folder) == -EAGAIN;
+	recording = folder_scan(&folder, stop_at_recorded, NULL) == -EAGAIN;
 	folder_close(&folder);
 	return recording;
 }

@@ -44,9 +44,11 @@ bool folder_is_changed(const struct folder *folder);
 
 void folder_forget(struct folder *folder);
 
-/* Calls `take` for each file until it returns other than 0. Returns the last result. */
-int folder_scan(const struct folder *folder, int (*take)(void *context, const char *name),
-		void *context);
+/* Takes a file of the folder. If it returns other than 0, no more files are listed. */
+typedef int folder_take(const struct folder *folder, const char *name, void *context);
+
+/* Calls `take` for each segment. Returns its last result. */
+int folder_scan(const struct folder *folder, folder_take *take, void *context);
 bool folder_has_segments(const struct folder *folder);
 
 /*

@@ -199,18 +199,13 @@ static void check_environment(struct doctor *doctor)
 										    : "off");
 }
 
-struct size {
-	const struct folder *folder;
-	double bytes;
-};
-
-static int add_size(void *context, const char *name)
+static int add_size(const struct folder *folder, const char *name, void *context)
 {
-	struct size *size = context;
+	double *bytes = context;
 	struct stat status;
 
-	if (fstatat(size->folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-		size->bytes += (double)status.st_blocks * 512;
+	if (fstatat(folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		*bytes += (double)status.st_blocks * 512;
 	return 0;
 }
 
@@ -219,14 +214,14 @@ static double left_bytes(const char *path)
 {
 	uint64_t pid, ticks;
 	struct folder folder;
-	struct size size = {.folder = &folder};
+	double bytes = 0;
 
 	if (!dlprof_parse_folder(path, &pid, &ticks) || folder_has_root(path) ||
 	    folder_is_recorded_into(path) || folder_lock(&folder, path) < 0)
 		return 0;
-	folder_scan(&folder, add_size, &size);
+	folder_scan(&folder, add_size, &bytes);
 	folder_close(&folder);
-	return size.bytes;
+	return bytes;
 }
 
 struct found {
