@@ -168,16 +168,18 @@ Test(live, what_was_not_committed_is_taken_back)
 
 Test(live, a_file_has_each_metric_under_its_name)
 {
-	struct metrics metrics = {.job_id = "a \"job\"\n\xc3\xa9", .version = "1",
-				  .rank = 3, .local_rank = -1};
+	const struct live_labels labels = {.job_id = (char[]){"a \"job\"\n\xc3\xa9"},
+					   .run_id = (char[]){"not this"},
+					   .version = (char[]){"1"}, .rank = 3, .local_rank = -1};
+	double value[METRIC_MAX];
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	for (int i = 0; i < METRIC_MAX; i++)
-		metrics.value[i] = i;
-	metrics.value[METRIC_QUEUE] = NAN;
-	metrics_put(out, &metrics);
+		value[i] = i;
+	value[METRIC_QUEUE] = NAN;
+	metrics_put(out, &labels, value);
 	fclose(out);
 	cr_expect(strstr(text, "# HELP dlprof_batches_total Batches that the training took.\n"
 			       "# TYPE dlprof_batches_total counter\n"
@@ -185,7 +187,7 @@ Test(live, a_file_has_each_metric_under_its_name)
 			       "local_rank=\"0\"} 0\n"), "%s", text);
 	cr_expect(strstr(text, "local_rank=\"0\",part=\"receiving\"} 4\n"), "%s", text);
 	cr_expect(strstr(text, "dlprof_run_info{job_id=\"a \\\"job\\\"???\",rank=\"3\","
-			       "local_rank=\"0\",version=\"1\",clock=\"\"} 16\n"), "%s", text);
+			       "local_rank=\"0\",version=\"1\",clock=\"host\"} 16\n"), "%s", text);
 	cr_expect_null(strstr(text, "dlprof_queue_depth_batches{"), "not known");
 	cr_expect_str_eq(text + size - 6, "# EOF\n");
 	free(text);

@@ -43,29 +43,30 @@ static void put_number_label(FILE *out, const char *name, int64_t value)
 	fprintf(out, ",%s=\"%" PRId64 "\"", name, value < 0 ? 0 : value);
 }
 
-static void put_sample(FILE *out, enum metric metric, const struct metrics *rank)
+static void put_sample(FILE *out, enum metric metric, const struct live_labels *labels,
+		       double value)
 {
 	fprintf(out, "%s{", rows[metric].name);
-	put_label(out, "job_id", rank->job_id);
-	put_number_label(out, "rank", rank->rank);
-	put_number_label(out, "local_rank", rank->local_rank);
+	put_label(out, "job_id", labels->job_id ? labels->job_id : labels->run_id);
+	put_number_label(out, "rank", labels->rank);
+	put_number_label(out, "local_rank", labels->local_rank);
 	if (rows[metric].part)
 		fprintf(out, ",part=\"%s\"", rows[metric].part);
 	if (metric == METRIC_INFO) {
-		put_label(out, ",version", rank->version);
-		put_label(out, ",clock", rank->clock);
+		put_label(out, ",version", labels->version);
+		put_label(out, ",clock", "host");
 	}
-	fprintf(out, "} %.15g\n", rank->value[metric]);
+	fprintf(out, "} %.15g\n", value);
 }
 
-void metrics_put(FILE *out, const struct metrics *rank)
+void metrics_put(FILE *out, const struct live_labels *labels, const double value[METRIC_MAX])
 {
 	for (enum metric metric = 0; metric < METRIC_MAX; metric++) {
 		if (rows[metric].help)
 			fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", rows[metric].name,
 				rows[metric].help, rows[metric].name, rows[metric].type);
-		if (!isnan(rank->value[metric]))
-			put_sample(out, metric, rank);
+		if (!isnan(value[metric]))
+			put_sample(out, metric, labels, value[metric]);
 	}
 	fputs("# EOF\n", out);
 }
@@ -300,7 +301,7 @@ static int64_t lost_count(const struct live *live, struct segment *const *segmen
 	return sum;
 }
 
-static void fill(struct live *live, uint64_t now_ns, struct metrics *ret)
+static void fill(struct live *live, uint64_t now_ns, double ret[METRIC_MAX])
 {
 	const struct live_sums *sums = &live->stored;
 	struct timespec unix_now;
@@ -308,30 +309,21 @@ static void fill(struct live *live, uint64_t now_ns, struct metrics *ret)
 
 	clock_gettime(CLOCK_REALTIME, &unix_now);
 	now_s = (double)unix_now.tv_sec + (double)unix_now.tv_nsec / NS_PER_S;
-	*ret = (struct metrics){
-		.job_id = live->labels.job_id ? live->labels.job_id : live->labels.run_id,
-		.version = live->labels.version,
-		.clock = "host",
-		.rank = live->labels.rank,
-		.local_rank = live->labels.local_rank,
-	};
-	memcpy(ret->value, sums->value, sizeof(ret->value));
+	memcpy(ret, sums->value, sizeof(sums->value));
 	live->compute_ns = fmax(live->compute_ns, compute_ns(sums));
-	ret->value[METRIC_COMPUTE] = live->compute_ns;
+	ret[METRIC_COMPUTE] = live->compute_ns;
 	for (enum metric metric = METRIC_WAIT_NOT_READY; metric <= METRIC_LOAD; metric++)
-		ret->value[metric] /= NS_PER_S;
-	ret->value[METRIC_UPDATED] = now_s;
-	ret->value[METRIC_INFO] = 1;
-	if (sums->value[METRIC_LAST_BATCH] > 0) {
-		ret->value[METRIC_LAST_BATCH] =
+		ret[metric] /= NS_PER_S;
+	ret[METRIC_UPDATED] = now_s;
+	ret[METRIC_INFO] = 1;
+	if (sums->value[METRIC_LAST_BATCH] > 0)
+		ret[METRIC_LAST_BATCH] =
 			now_s - ((double)now_ns - sums->value[METRIC_LAST_BATCH]) / NS_PER_S;
-	} else {
-		ret->value[METRIC_LAST_BATCH] = NAN;
-		ret->value[METRIC_QUEUE] = NAN;
-	}
+	else
+		ret[METRIC_LAST_BATCH] = ret[METRIC_QUEUE] = NAN;
 }
 
-static int write_file(const struct live *live, const struct metrics *metrics)
+static int write_file(const struct live *live, const double value[METRIC_MAX])
 {
 	FILE *file;
 	int fd, r;
@@ -349,7 +341,7 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 		close(fd);
 		return -ENOMEM;
 	}
-	metrics_put(file, metrics);
+	metrics_put(file, &live->labels, value);
 	errno = EIO;
 	if (ferror(file) && r == 0)
 		r = -errno;
@@ -378,7 +370,7 @@ static int warn(struct live *live, struct writer *writer, const char *why)
 int live_update(struct live *live, struct db *db, struct writer *writer,
 		struct segment *const *segments, size_t count, uint64_t now_ns)
 {
-	struct metrics metrics;
+	double value[METRIC_MAX];
 	int r = 0;
 
 	if (!live->path[0] || now_ns < live->due_ns)
@@ -391,8 +383,8 @@ int live_update(struct live *live, struct db *db, struct writer *writer,
 	if (r < 0)
 		return r;
 	live->is_labelled = true;
-	fill(live, now_ns, &metrics);
-	metrics.value[METRIC_LOST] = (double)lost_count(live, segments, count);
-	r = write_file(live, &metrics);
+	fill(live, now_ns, value);
+	value[METRIC_LOST] = (double)lost_count(live, segments, count);
+	r = write_file(live, value);
 	return r < 0 ? warn(live, writer, strerror(-r)) : 0;
 }

@@ -23,14 +23,14 @@ enum metric {
 	METRIC_MAX
 };
 
-struct metrics {
-	const char *job_id, *version, *clock; /* NULL: unknown */
-	int64_t rank, local_rank;             /* < 0: unknown */
-	double value[METRIC_MAX];             /* in units of Prometheus; NAN: not written */
+/* Facts of the run. Texts may be NULL. */
+struct live_labels {
+	char *job_id, *run_id, *version; /* run_id stands for a missing job_id */
+	int64_t rank, local_rank;        /* < 0: unknown */
 };
 
-/* Writes the metrics to `out`. Call ferror(out) to learn of errors. */
-void metrics_put(FILE *out, const struct metrics *rank);
+/* Writes values, in units of Prometheus (NAN: left out). Call ferror(out) to learn of errors. */
+void metrics_put(FILE *out, const struct live_labels *labels, const double value[METRIC_MAX]);
 
 #define LIVE_STEPS   512
 /* most training threads with an account; of the others only batches are counted */
@@ -58,10 +58,7 @@ struct live {
 	double compute_ns;            /* its value as last written: a counter must not fall */
 	int64_t lost_count;           /* records that removed segments had lost */
 	uint64_t due_ns;
-	struct live_labels {
-		char *job_id, *run_id, *version; /* job_id: the job's or, without one, the run's */
-		int64_t rank, local_rank;
-	} labels;
+	struct live_labels labels;
 	bool is_labelled, is_remote, warned;
 };
 
