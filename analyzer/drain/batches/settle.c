@@ -44,18 +44,19 @@ static void fill_load(const struct entry *entry, struct batch_values *values)
 	values->decode_bytes = (int64_t)load->decode_bytes;
 }
 
-static int64_t part_or_unknown(const struct dlprof_parts *parts, enum dlprof_part part)
+/* Returns UNKNOWN also for impossible values, of which a sum would overflow. */
+static int64_t known(uint64_t value)
 {
-	return parts->ns[part] > INT64_MAX ? UNKNOWN : (int64_t)parts->ns[part];
+	return value > INT64_MAX >> 12 ? UNKNOWN : (int64_t)value;
 }
 
 static void fill_parts(const struct dlprof_parts *parts, struct batch_values *values)
 {
-	values->before_ns = part_or_unknown(parts, DLPROF_PART_BEFORE);
-	values->backward_ns = part_or_unknown(parts, DLPROF_PART_BACKWARD);
-	values->between_ns = part_or_unknown(parts, DLPROF_PART_BETWEEN);
-	values->optimizer_ns = part_or_unknown(parts, DLPROF_PART_OPTIMIZER);
-	values->save_ns = part_or_unknown(parts, DLPROF_PART_SAVE);
+	values->before_ns = known(parts->ns[DLPROF_PART_BEFORE]);
+	values->backward_ns = known(parts->ns[DLPROF_PART_BACKWARD]);
+	values->between_ns = known(parts->ns[DLPROF_PART_BETWEEN]);
+	values->optimizer_ns = known(parts->ns[DLPROF_PART_OPTIMIZER]);
+	values->save_ns = known(parts->ns[DLPROF_PART_SAVE]);
 }
 
 static void fill_batch(const struct entry *entry, struct batch_values *values)
@@ -186,20 +187,15 @@ static void count_stop(struct join *join, struct stream *stream)
 	stream->stop_counted = true;
 }
 
-static int64_t made_or_unknown(uint64_t value)
-{
-	return value > INT64_MAX >> 12 ? UNKNOWN : (int64_t)value;
-}
-
 static int write_made(struct join *join, const struct stream *stream, const struct entry *entry)
 {
 	const struct made_row row = {
 		.loader_id = stream->loader_id,
 		.epoch = stream->epoch,
 		.task = entry->task,
-		.tensor_count = made_or_unknown(entry->made.tensor_count),
-		.batch_bytes = made_or_unknown(entry->made.bytes),
-		.object_count = made_or_unknown(entry->made.objects),
+		.tensor_count = known(entry->made.tensor_count),
+		.batch_bytes = known(entry->made.bytes),
+		.object_count = known(entry->made.objects),
 	};
 
 	return writer_made(join->writer, &row);

@@ -15,8 +15,8 @@
 struct parcel {
 	const char *from;
 	const char *target;
-	char run_id[128]; /* "": unknown */
-	bool last;        /* the run is over: an earlier copy may be removed first to make room */
+	const char *run_id; /* "": unknown */
+	bool last;          /* the run is over: an earlier copy may be removed first to make room */
 };
 
 /* Delivers; `ret` (DELIVER_PATH bytes) gets the path. An error keeps an old copy unless `last`. */

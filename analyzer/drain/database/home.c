@@ -120,22 +120,14 @@ int home_open(struct home *home, struct db **ret_db)
 
 static void empty_target(const struct home *home)
 {
-	static const char *const beside[] = {"-wal", "-shm", "-journal"};
-	char name[DELIVER_PATH + 16];
 	struct stat status;
 	int fd = open(home->target, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	if (fstat(fd, &status) < 0 || status.st_uid != geteuid() || ftruncate(fd, 0) < 0) {
-		close(fd);
-		return;
-	}
+	if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && ftruncate(fd, 0) == 0)
+		copy_remove_beside(home->target);
 	close(fd);
-	for (size_t i = 0; i < ARRAY_COUNT(beside); i++) {
-		snprintf(name, sizeof(name), "%s%s", home->target, beside[i]);
-		unlink(name);
-	}
 }
 
 /* Returns true if the local copy is a database of dlprof. Removes any other file. */
@@ -176,14 +168,6 @@ static void carry(const struct parcel *parcel, struct told *told)
 	_exit(0);
 }
 
-static struct parcel parcel_of(const struct home *home, bool last)
-{
-	struct parcel parcel = {.from = home->local, .target = home->target, .last = last};
-
-	snprintf(parcel.run_id, sizeof(parcel.run_id), "%s", home->run_id);
-	return parcel;
-}
-
 static void take_answer(struct home *home, const struct told *told)
 {
 	home->error = told->error;
@@ -194,7 +178,7 @@ static void take_answer(struct home *home, const struct told *told)
 /* Starts a delivery. The log was just merged, and nothing is written until the child ends. */
 static void send(struct home *home, struct db *db)
 {
-	struct parcel parcel;
+	const struct parcel parcel = {home->local, home->target, home->run_id, false};
 
 	if (!*home->run_id)
 		run_id(db, home->run_id, sizeof(home->run_id));
@@ -206,7 +190,6 @@ static void send(struct home *home, struct db *db)
 	}
 	if (!home->told || db_freeze(db) < 0)
 		return;
-	parcel = parcel_of(home, false);
 	*home->told = (struct told){.error = -EIO};
 	home->carrier = fork();
 	if (home->carrier == 0)
@@ -288,8 +271,8 @@ static void clear(const struct home *home)
 
 int home_finish(struct home *home)
 {
+	const struct parcel parcel = {home->local, home->target, home->run_id, true};
 	struct told told = {.error = 0};
-	struct parcel parcel;
 	struct db *db;
 
 	if (has_bytes(home->local)) {
@@ -297,7 +280,6 @@ int home_finish(struct home *home)
 			run_id(db, home->run_id, sizeof(home->run_id));
 			db_close(db);
 		}
-		parcel = parcel_of(home, true);
 		told.error = deliver(&parcel, told.name);
 		take_answer(home, &told);
 	}

@@ -160,15 +160,23 @@ int copy_aside(const char *path, char *ret, size_t size)
 	return r;
 }
 
-void copy_remove(const char *path)
+void copy_remove_beside(const char *path)
 {
-	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+	static const char *const ends[] = {"-wal", "-shm", "-journal"};
 	char name[PATH_MAX + 16];
 
 	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
 		snprintf(name, sizeof(name), "%s%s", path, ends[i]);
 		unlink(name);
 	}
+}
+
+void copy_remove(const char *path)
+{
+	char name[PATH_MAX + 16];
+
+	unlink(path);
+	copy_remove_beside(path);
 	snprintf(name, sizeof(name), "%.*s", (int)(strlen(path) - strlen(NAME)), path);
 	rmdir(name);
 }

@@ -13,6 +13,9 @@ int copy_file(const char *from, const char *to);
 int copy_database(const char *path, const char *copy);
 #define COPY_PART ".part"
 
+/* Removes the files that SQLite makes beside a database. */
+void copy_remove_beside(const char *path);
+
 /* Copies a database into a new temporary folder. copy_remove(copy) removes copy and folder. */
 int copy_aside(const char *path, char *ret, size_t size);
 void copy_remove(const char *path);

@@ -33,7 +33,8 @@ static bool is_device(const char *key)
 	return digits >= 1 && digits <= 2 && !key[begin + digits];
 }
 
-enum meta meta_find(const char *key)
+/* Finds a key; META_MAX: it is unknown. "gpu.1", "gpu.2", ... are META_GPU_0 like "gpu.0". */
+static enum meta find(const char *key)
 {
 	if (strncmp(key, "gpu.", strlen("gpu.")) == 0)
 		return is_device(key) ? META_GPU_0 : META_MAX;
@@ -43,8 +44,10 @@ enum meta meta_find(const char *key)
 	return META_MAX;
 }
 
-bool meta_is_noted(enum meta meta)
+bool meta_is_noted(const char *key)
 {
+	const enum meta meta = find(key);
+
 	return meta < META_MAX && metas[meta].by == PROCESS;
 }
 
@@ -55,7 +58,7 @@ enum redact_kind meta_redact_kind(const char *key)
 		[HOST] = REDACT_HOST,    [FOLDER] = REDACT_FOLDER, [JOB] = REDACT_JOB,
 		[NAME] = REDACT_OTHER,
 	};
-	const enum meta meta = meta_find(key);
+	const enum meta meta = find(key);
 
 	return meta < META_MAX ? kinds[metas[meta].type] : REDACT_OTHER;
 }

@@ -16,10 +16,8 @@ enum meta {
 
 const char *meta_key(enum meta meta);
 
-/* Finds a key; META_MAX: it is unknown. "gpu.1", "gpu.2", ... are META_GPU_0 like "gpu.0". */
-enum meta meta_find(const char *key);
-
-bool meta_is_noted(enum meta meta);
+/* Returns true for a key that a recorded process may note. */
+bool meta_is_noted(const char *key);
 
 /* Returns how --redact prints the value of a key. The values of unknown keys are hidden. */
 enum redact_kind meta_redact_kind(const char *key);

@@ -210,7 +210,7 @@ int writer_meta(struct writer *writer, enum meta key, const char *value)
 
 int writer_meta_noted(struct writer *writer, const char *key, const char *value)
 {
-	if (!meta_is_noted(meta_find(key)))
+	if (!meta_is_noted(key))
 		return 0;
 	return finish(bind(writer, STATEMENT_META, "ss", key, value));
 }
