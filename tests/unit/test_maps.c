@@ -18,7 +18,6 @@
 #include "drain/modules/hidden.h"
 #include "drain/modules/maps.h"
 #include "drain/modules/module.h"
-#include "drain/modules/pages.h"
 
 #define TEXT_AT   4096
 #define TEXT_SIZE 4096

@@ -12,6 +12,12 @@
 
 #include "drain/modules/maps.h"
 
+/* Reads from the mapped file. If its path leads to another file by now, nothing is read. */
+bool pages_read(const struct maps_line *of, uint64_t offset, void *bytes, size_t size);
+
+/* Closes the file that was read last. Its pages stay in the cache. */
+void pages_rest(void);
+
 struct modules;
 
 struct modules *modules_open(int32_t pid);

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "drain/base/now.h"
-#include "drain/modules/pages.h"
 
 #define FRAME_MAX 16
 #define STEP_MAX  64
