@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,39 +18,13 @@
 #include "drain/segments/trust.h"
 #include "store/database/copy.h"
 #include "store/database/db_open.h"
+#include "store/database/door.h"
 #include "store/run/query.h"
 
 /* pauses between deliveries; the first are short, as the end of a container may kill the drain */
 #define LEAST_NS  UINT64_C(2000000000)
 #define MOST_NS	  UINT64_C(60000000000)
 #define PART_TIME 10 /* the pause is 1/10 of the time since the first delivery */
-
-/* File systems that may break SQLite's locks. Numbers: linux/magic.h, statfs(2), or sources. */
-static const struct {
-	uint32_t type;
-	const char *name;
-} REMOTE[] = {
-	{0x6969, "NFS"},
-	{0x517B, "SMB"},
-	{0xFF534D42, "CIFS"},
-	{0xFE534D42, "SMB2"},
-	{0x65735546, "FUSE"}, /* sshfs, s3fs, gcsfuse, and many more */
-	{0x01021997, "9p"},
-	{0x00C36400, "Ceph"},
-	{0x0BD00BD0, "Lustre"},
-	{0x47504653, "GPFS"},
-	{0x19830326, "BeeGFS"},
-	{0x5346414F, "AFS"},
-	{0x6B414653, "kAFS"},
-	{0x73757245, "Coda"},
-	{0x20030528, "OrangeFS"},
-	{0xAAD7AAEA, "PanFS"},
-	{0x564C, "NCP"},
-	{0x01161970, "GFS2"},
-	{0x7461636F, "OCFS2"},
-	{0x786F4256, "VirtualBox"},
-	{0xBACBACBC, "VMware"},
-};
 
 struct told {
 	int error;
@@ -69,18 +42,6 @@ static bool has_bytes(const char *path)
 	struct stat status;
 
 	return lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
-}
-
-bool home_is_remote(const char *path)
-{
-	struct statfs status;
-
-	if (statfs(path, &status) < 0)
-		return false;
-	for (size_t i = 0; i < ARRAY_COUNT(REMOTE); i++)
-		if ((uint32_t)status.f_type == REMOTE[i].type)
-			return true;
-	return false;
 }
 
 static void run_id(struct db *db, char *ret, size_t size)
@@ -101,7 +62,7 @@ int home_open(struct home *home, struct db **ret_db)
 	/* A restarted drain uses the database in the local folder if there is one: it is newer. */
 	if (!home->was_open && !home->is_local)
 		home->is_local = has_bytes(home->local) ||
-				  (home_is_remote(home->target) && !has_bytes(home->target));
+				  (door_is_remote(home->target) && !has_bytes(home->target));
 	if (home->is_local && *home->delivered && !has_bytes(home->local))
 		copy_database(home->delivered, home->local);
 	/* If the user removed the target, it is not made again. */

@@ -50,9 +50,6 @@ void home_stop(struct home *home);
 
 int home_finish(struct home *home);
 
-/* Returns true if another machine, or a user's program (FUSE), serves the file system. */
-bool home_is_remote(const char *path);
-
 /* Finds the file of a run's database. Returns true if the file is in the run's folder. */
 bool home_find(const char *database, char *ret, size_t size);
 

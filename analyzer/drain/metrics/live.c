@@ -16,7 +16,7 @@
 #include "analysis/account/stall.h"
 #include "dlprof/folder.h"
 #include "dlprof/units.h"
-#include "drain/database/home.h"
+#include "store/database/door.h"
 #include "store/run/query.h"
 
 static const struct {
@@ -127,7 +127,7 @@ void live_begin(struct live *live, const char *segment_dir)
 		return;
 	}
 	/* A remote folder is not used: if its server did not answer, the drain would hang. */
-	live->is_remote = home_is_remote(folder);
+	live->is_remote = door_is_remote(folder);
 	if (!live->is_remote)
 		remove_stale(folder);
 }

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "dlprof/folder.h"
-#include "drain/database/home.h"
 #include "drain/gpu/nvml.h"
 #include "drain/segments/folder.h"
 #include "launch/cmd.h"
 #include "launch/doctor/gpu.h"
 #include "render/form/page.h"
+#include "store/database/door.h"
 
 #define OLDEST_GLIBC_MINOR 28
 #define MB                 1000000.0
@@ -102,7 +102,7 @@ static void check_output(struct doctor *doctor)
 		doctor_say(doctor, DOCTOR_FAIL, "output",
 			   "make room, or name another folder with -o", "'%s' has %.0f MB left",
 			   folder, free_mb(folder));
-	else if (home_is_remote(folder))
+	else if (door_is_remote(folder))
 		doctor_say(doctor, DOCTOR_OK, "output", "",
 			   "'%s' is on a network file system: the run is recorded on this machine, "
 			   "and a copy is delivered there every minute",

@@ -29,20 +29,40 @@
 static char words[PATH_MAX + 400];
 static bool has_refused;
 
-/* File systems that say of every file that all may write it. See linux/magic.h for most types. */
-static const uint32_t without_modes[] = {
-	0x4D44,     /* FAT */
-	0x2011BAB0, /* exFAT */
-	0x5346544E, /* NTFS */
-	0x7366746E, /* ntfs3 */
-	0x53464846, /* WSL 1 */
-	0x01021997, /* 9p: WSL 2, virtual machines */
-	0x65735546, /* FUSE */
-	0x517B,     /* SMB */
-	0xFF534D42, /* CIFS */
-	0xFE534D42, /* SMB 2 */
-	0x786F4256, /* VirtualBox */
-	0xBACBACBC, /* VMware */
+/*
+ * What file systems lack. Remote ones may break SQLite's locks; in a user's program (FUSE) anything
+ * may. Those without modes say of every file that all may write it. Types are from linux/magic.h,
+ * statfs(2), or sources.
+ */
+static const struct file_system {
+	uint32_t type;
+	bool is_remote, lacks_modes;
+} file_systems[] = {
+	{0x4D44, false, true},     /* FAT */
+	{0x2011BAB0, false, true}, /* exFAT */
+	{0x5346544E, false, true}, /* NTFS */
+	{0x7366746E, false, true}, /* ntfs3 */
+	{0x53464846, false, true}, /* WSL 1 */
+	{0x01021997, true, true},  /* 9p: WSL 2, virtual machines */
+	{0x65735546, true, true},  /* FUSE: sshfs, s3fs, gcsfuse, and many more */
+	{0x517B, true, true},      /* SMB */
+	{0xFF534D42, true, true},  /* CIFS */
+	{0xFE534D42, true, true},  /* SMB 2 */
+	{0x786F4256, true, true},  /* VirtualBox */
+	{0xBACBACBC, true, true},  /* VMware */
+	{0x6969, true, false},     /* NFS */
+	{0x00C36400, true, false}, /* Ceph */
+	{0x0BD00BD0, true, false}, /* Lustre */
+	{0x47504653, true, false}, /* GPFS */
+	{0x19830326, true, false}, /* BeeGFS */
+	{0x5346414F, true, false}, /* AFS */
+	{0x6B414653, true, false}, /* kAFS */
+	{0x73757245, true, false}, /* Coda */
+	{0x20030528, true, false}, /* OrangeFS */
+	{0xAAD7AAEA, true, false}, /* PanFS */
+	{0x564C, true, false},     /* NCP */
+	{0x01161970, true, false}, /* GFS2 */
+	{0x7461636F, true, false}, /* OCFS2 */
 };
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
@@ -84,17 +104,33 @@ static const char *kind_of(mode_t mode)
 	}
 }
 
-/* Returns true if anybody may write the file. File systems without permissions do not count. */
-static bool may_others_write(const char *path, const struct stat *file)
+/* Returns the file system of a path; NULL: it lacks nothing, or is not known. */
+static const struct file_system *file_system_of(const char *path)
 {
 	struct statfs system;
 
-	if (!(file->st_mode & S_IWOTH) || statfs(path, &system) < 0)
-		return file->st_mode & S_IWOTH;
-	for (size_t i = 0; i < ARRAY_COUNT(without_modes); i++)
-		if ((uint32_t)system.f_type == without_modes[i])
-			return false;
-	return true;
+	if (statfs(path, &system) < 0)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_COUNT(file_systems); i++)
+		if ((uint32_t)system.f_type == file_systems[i].type)
+			return &file_systems[i];
+	return NULL;
+}
+
+bool door_is_remote(const char *path)
+{
+	const struct file_system *system = file_system_of(path);
+
+	return system && system->is_remote;
+}
+
+/* Returns true if anybody may write the file. File systems without permissions do not count. */
+static bool may_others_write(const char *path, const struct stat *file)
+{
+	const struct file_system *system =
+		file->st_mode & S_IWOTH ? file_system_of(path) : NULL;
+
+	return file->st_mode & S_IWOTH && !(system && system->lacks_modes);
 }
 
 /* Checks a file before it is opened: open() could start a device, or wait for a pipe's writer. */

@@ -57,6 +57,9 @@ enum door_use {
  */
 int door_open(const char *path, enum door_use use, struct sqlite3 **ret_handle, int *ret_sqlite);
 
+/* Returns true if another machine, or a user's program (FUSE), serves the file system. */
+bool door_is_remote(const char *path);
+
 /* Makes an empty file; fails if `path` exists. */
 int door_make(const char *path, mode_t mode);
 
