@@ -16,7 +16,7 @@ enum { END = 4000, STEPS = 100, OPS = 1500, MS = 1000000 };
 static struct dlprof_header header = {.pid = 77};
 static struct segment segment = {.header = &header};
 static const struct life life = {.pid = 77};
-static struct gpu_join *gpu;
+static struct gpu_join gpu;
 
 /* What the drain has written. */
 static struct gpu_values values[STEPS];
@@ -109,7 +109,7 @@ int writer_note(struct writer *writer, const char *level, const char *text)
 
 static void take(const struct dlprof_event *event)
 {
-	cr_assert_eq(gpu_join_take(gpu, &segment, event), 0);
+	cr_assert_eq(gpu_join_take(&gpu, &segment, event), 0);
 }
 
 static void tell(enum dlprof_gpu_state_kind kind, int64_t when_ns, uint64_t records, uint64_t bad)
@@ -159,7 +159,7 @@ static void begin(void)
 	step_count = gap_count = 0;
 	taken_back[0] = taken_back[1] = 0;
 	clock_is[0] = '\0';
-	cr_assert_eq(gpu_join_open(NULL, &gpu), 0);
+	gpu = (struct gpu_join){0};
 	tell(DLPROF_GPU_ATTACHED, 0, 0, 0);
 }
 
@@ -212,7 +212,7 @@ static void run(const struct span *spans, int64_t unknown_from, int64_t unknown_
 		}
 		while (told < STEPS && steps[told][0] < now + rand() % 100) {
 			cr_assert_eq(gpu_join_batch(
-					     gpu, &life,
+					     &gpu, &life,
 					     &(struct gpu_batch){1, 0, told, steps[told][0],
 								 steps[told][2],
 								 steps[told][1] - steps[told][0]}),
@@ -220,12 +220,12 @@ static void run(const struct span *spans, int64_t unknown_from, int64_t unknown_
 			told++;
 		}
 		tell(DLPROF_GPU_COMPLETE, now, (uint64_t)sent_count, 0);
-		cr_assert_eq(gpu_join_round(gpu, false), 0);
+		cr_assert_eq(gpu_join_round(&gpu, false), 0);
 		for (int i = 0; i < STEPS; i++)
 			cr_expect(!written[i] || steps[i][2] <= now, "step %d before its time", i);
 	}
 	tell(DLPROF_GPU_COMPLETE, END + 200, OPS, 0);
-	cr_assert_eq(gpu_join_round(gpu, true), 0);
+	cr_assert_eq(gpu_join_round(&gpu, true), 0);
 	for (int i = 0; i < STEPS; i++) {
 		bool unknown = steps[i][0] < unknown_to && steps[i][2] > unknown_from;
 
@@ -241,7 +241,7 @@ static void run(const struct span *spans, int64_t unknown_from, int64_t unknown_
 				     values[i].gap_host_ns + values[i].gap_other_ns,
 			     steps[i][2] - steps[i][0] - values[i].gpu_busy_ns);
 	}
-	gpu_join_close(gpu);
+	gpu_join_done(&gpu);
 }
 
 static void make_spans(struct span *spans)
@@ -297,13 +297,13 @@ Test(gpu_join, a_clock_that_cannot_be_is_nobodys)
 	srand(1);
 	make_steps();
 	for (int i = 0; i < STEPS; i++) {
-		gpu_join_batch(gpu, &life,
+		gpu_join_batch(&gpu, &life,
 			       &(struct gpu_batch){1, 0, i, steps[i][0], steps[i][2], 1});
 		tell(DLPROF_GPU_COMPLETE, steps[i][2], 50 * (uint64_t)(i + 1),
 		     10 * (uint64_t)(i + 1));
-		gpu_join_round(gpu, false);
+		gpu_join_round(&gpu, false);
 	}
-	gpu_join_round(gpu, true);
+	gpu_join_round(&gpu, true);
 	cr_expect_eq(step_count, 0);
 	cr_expect_str_eq(clock_is, "");
 	cr_expect_eq(gap_count, 1);
@@ -322,15 +322,15 @@ Test(gpu_join, launches_of_other_threads_come_late)
 		int64_t at = 1000 * (i + 1);
 
 		send_launches(at, 3);
-		gpu_join_round(gpu, false);
+		gpu_join_round(&gpu, false);
 		if (i)
 			send_launches(at - 1, 4);
-		gpu_join_batch(gpu, &life, &(struct gpu_batch){1, 0, i, at, at + 1000, 1});
-		gpu_join_round(gpu, false);
+		gpu_join_batch(&gpu, &life, &(struct gpu_batch){1, 0, i, at, at + 1000, 1});
+		gpu_join_round(&gpu, false);
 		cr_expect_not(written[i]);
 		cr_expect(!i || written[i - 1], "step %d is waited for", i - 1);
 	}
-	gpu_join_round(gpu, true);
+	gpu_join_round(&gpu, true);
 	for (int i = 0; i < 5; i++)
 		cr_expect_eq(values[i].kernel_count, i < 4 ? 7 : 3);
 }
@@ -345,16 +345,16 @@ Test(gpu_join, a_long_step_keeps_its_launches)
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	begin_ns = time.tv_sec * second - 30 * second;
 	tell(DLPROF_GPU_HOST, 0, 0, 0);
-	gpu_join_batch(gpu, &life, &(struct gpu_batch){1, 0, 0, begin_ns - second, begin_ns, 1});
+	gpu_join_batch(&gpu, &life, &(struct gpu_batch){1, 0, 0, begin_ns - second, begin_ns, 1});
 	for (int i = 0; i < 6000; i++)
 		send_launches(begin_ns + i, 1);
 	for (int i = 0; i < 3; i++) {
-		gpu_join_keep_from(gpu, &life, begin_ns);
-		gpu_join_round(gpu, false);
+		gpu_join_keep_from(&gpu, &life, begin_ns);
+		gpu_join_round(&gpu, false);
 	}
-	gpu_join_batch(gpu, &life,
+	gpu_join_batch(&gpu, &life,
 		       &(struct gpu_batch){1, 0, 1, begin_ns, begin_ns + 30 * second, 1});
-	gpu_join_round(gpu, true);
+	gpu_join_round(&gpu, true);
 	cr_expect_eq(values[1].kernel_count, 6000);
 }
 
@@ -365,7 +365,7 @@ static void send_kernel(int64_t from_ns, int64_t to_ns)
 
 static void add_step(int task, int64_t begin_ns, int64_t end_ns)
 {
-	gpu_join_batch(gpu, &life, &(struct gpu_batch){1, 0, task, begin_ns, end_ns, 1});
+	gpu_join_batch(&gpu, &life, &(struct gpu_batch){1, 0, task, begin_ns, end_ns, 1});
 }
 
 /* CUPTI may deliver an operation in a later buffer: the step's values are then written again. */
@@ -376,14 +376,14 @@ Test(gpu_join, what_comes_late_is_in_its_step_all_the_same)
 	send_kernel(1100, 1200);
 	send_kernel(2100, 2200);
 	tell(DLPROF_GPU_COMPLETE, 3000, 2, 0);
-	gpu_join_round(gpu, false);
+	gpu_join_round(&gpu, false);
 	cr_assert(written[0] && written[1]);
 	written[0] = written[1] = false;
 	send_kernel(1500, 1900);
-	gpu_join_round(gpu, false);
+	gpu_join_round(&gpu, false);
 	cr_expect(written[0] && !written[1]);
 	cr_expect_eq(values[0].gpu_busy_ns, 500);
-	gpu_join_round(gpu, true);
+	gpu_join_round(&gpu, true);
 	cr_expect_eq(step_count, 3);
 	cr_expect_eq(gap_count, 0);
 }
@@ -399,11 +399,11 @@ Test(gpu_join, times_that_cannot_be_are_left_out)
 	send_kernel(1300, 1300 + most + 1);
 	send_kernel(most + 1, most + 2);
 	tell(DLPROF_GPU_COMPLETE, 2000, 4, 0);
-	gpu_join_round(gpu, false);
+	gpu_join_round(&gpu, false);
 	cr_expect_eq(values[0].gpu_busy_ns, 100);
 	written[0] = false;
 	send_kernel(1900, 1900 + most);
-	gpu_join_round(gpu, true);
+	gpu_join_round(&gpu, true);
 	cr_expect_eq(values[0].gpu_busy_ns, 200);
 }
 
@@ -417,11 +417,11 @@ static void send_too_late(int device)
 		send_kernel(i * second + 5, i * second + 9);
 	}
 	tell(DLPROF_GPU_COMPLETE, 30 * second, 30, 0);
-	gpu_join_round(gpu, false);
+	gpu_join_round(&gpu, false);
 	cr_expect_eq(step_count, 30);
 	written[20] = written[21] = false;
 	send(&(struct span){5 * second, 22 * second, DLPROF_GPU_KERNEL, .device = device});
-	gpu_join_round(gpu, true);
+	gpu_join_round(&gpu, true);
 }
 
 /* An operation makes a step unknown if the step's other operations were dropped by then. */
@@ -452,6 +452,6 @@ Test(gpu_join, of_a_step_without_any_operation_nothing_is_known)
 		add_step(i, 1000 * i, 1000 * (i + 1));
 	send_kernel(10, 1001);
 	tell(DLPROF_GPU_COMPLETE, 3000, 1, 0);
-	gpu_join_round(gpu, true);
+	gpu_join_round(&gpu, true);
 	cr_expect(written[0] && written[1] && !written[2]);
 }

@@ -11,26 +11,20 @@
 #include "drain/batches/stages.h"
 #include "drain/batches/stream.h"
 #include "drain/database/facts.h"
-#include "drain/gpu/gpu_join.h"
 
 int join_open(struct writer *writer, struct live *live, struct sampler *sampler,
 	      struct join **ret_join)
 {
 	struct join *join = calloc(1, sizeof(*join));
-	int r;
 
 	if (!join)
 		return -ENOMEM;
-	join->writer = writer;
+	join->writer = join->gpu.writer = writer;
 	join->live = live;
 	join->sampler = sampler;
 	join->now_ns = now_ns();
-	r = gpu_join_open(writer, &join->gpu);
-	if (r < 0)
-		free(join);
-	else
-		*ret_join = join;
-	return r;
+	*ret_join = join;
+	return 0;
 }
 
 void join_close(struct join *join)
@@ -41,7 +35,7 @@ void join_close(struct join *join)
 		next = stream->next;
 		stream_free(stream);
 	}
-	gpu_join_close(join->gpu);
+	gpu_join_done(&join->gpu);
 	free(join);
 }
 
@@ -492,7 +486,7 @@ int join_take(void *context, const struct record *record)
 	case DLPROF_EVENT_GPU_STATE:
 	case DLPROF_EVENT_KERNEL:
 		segment->joined.has_gpu = true;
-		return gpu_join_take(join->gpu, segment, event);
+		return gpu_join_take(&join->gpu, segment, event);
 	case DLPROF_EVENT_STAGE:
 	case DLPROF_EVENT_STAGE_SUM:
 		return stages_take(join->writer, segment, event);
@@ -520,12 +514,12 @@ static void drop_done(struct join *join)
 	}
 }
 
-static void keep_for_steps(const struct join *join)
+static void keep_for_steps(struct join *join)
 {
 	for (const struct stream *stream = join->streams; stream; stream = stream->next)
 		for (size_t i = 0; i < stream->count; i++)
 			if (stream->entries[i].delivered)
-				gpu_join_keep_from(join->gpu, &stream->consumer,
+				gpu_join_keep_from(&join->gpu, &stream->consumer,
 						   (int64_t)stream->entries[i].batch.begin_ns);
 }
 
@@ -568,7 +562,7 @@ int join_round(struct join *join, size_t *ret_rows)
 			return r;
 	}
 	keep_for_steps(join);
-	r = gpu_join_round(join->gpu, join->finishing);
+	r = gpu_join_round(&join->gpu, join->finishing);
 	if (r < 0)
 		return r;
 	drop_done(join);

@@ -2,7 +2,6 @@
 /* settle.c - decides when a batch is complete, and makes its row. */
 #include "drain/batches/sampler.h"
 #include "drain/batches/stream.h"
-#include "drain/gpu/gpu_join.h"
 
 /* after this time a batch is written, even if the record of its load has not been read */
 #define PATIENCE_NS     UINT64_C(2000000000)
@@ -164,7 +163,7 @@ static int tell_gpu(struct join *join, const struct stream *stream, const struct
 	    !gpu_parts_find(&entry->parts, batch.end_ns - values->compute_ns, batch.end_ns,
 			    batch.edges))
 		batch.edges[GPU_PARTS] = 0;
-	return gpu_join_batch(join->gpu, &stream->consumer, &batch);
+	return gpu_join_batch(&join->gpu, &stream->consumer, &batch);
 }
 
 static struct live_place place_of(const struct stream *stream)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drain/gpu/gpu_join.h"
 #include "drain/metrics/live.h"
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
@@ -73,7 +74,7 @@ struct stream {
 
 struct join {
 	struct writer *writer;
-	struct gpu_join *gpu;
+	struct gpu_join gpu;
 	struct live *live;
 	struct sampler *sampler;
 	struct stream *streams; /* the newest one first */

@@ -86,8 +86,8 @@ static int kernel_name_take(struct writer *writer, struct kernel_name *name,
 
 #define NOT_LATE ((struct gap){INT64_MAX, 0})
 
-struct process {
-	struct process *next;
+struct gpu_process {
+	struct gpu_process *next;
 	struct life life;
 	struct gpu_rows what;
 	bool has_batches;  /* the process takes batches from a loader, or marks them */
@@ -110,51 +110,28 @@ struct process {
 	struct dlprof_gpu_state judged; /* copy of `sums` at the last gaps_judge() */
 };
 
-struct gpu_join {
-	struct writer *writer;
-	struct process *processes;
-	bool clock_noted, doubt_noted;
-	int64_t meta_ns;
-};
-
-int gpu_join_open(struct writer *writer, struct gpu_join **ret_gpu)
+void gpu_join_done(struct gpu_join *gpu)
 {
-	struct gpu_join *gpu = calloc(1, sizeof(*gpu));
-
-	if (!gpu)
-		return -ENOMEM;
-	gpu->writer = writer;
-	*ret_gpu = gpu;
-	return 0;
-}
-
-void gpu_join_close(struct gpu_join *gpu)
-{
-	struct process *process, *next;
-
-	if (!gpu)
-		return;
-	for (process = gpu->processes; process; process = next) {
+	for (struct gpu_process *process = gpu->processes, *next; process; process = next) {
 		next = process->next;
 		free(process->ops.items);
 		free(process->batches);
 		free(process);
 	}
-	free(gpu);
 }
 
-static struct process *find_process(const struct gpu_join *gpu, const struct life *life)
+static struct gpu_process *find_process(const struct gpu_join *gpu, const struct life *life)
 {
-	struct process *process = gpu->processes;
+	struct gpu_process *process = gpu->processes;
 
 	while (process && !life_is(&process->life, life))
 		process = process->next;
 	return process;
 }
 
-static struct process *make_process(struct gpu_join *gpu, const struct life *life)
+static struct gpu_process *make_process(struct gpu_join *gpu, const struct life *life)
 {
-	struct process *process = find_process(gpu, life);
+	struct gpu_process *process = find_process(gpu, life);
 
 	if (process)
 		return process;
@@ -172,7 +149,7 @@ static struct process *make_process(struct gpu_join *gpu, const struct life *lif
 }
 
 /* Notes an operation that was sent late: it ran before complete_ns (shim/cuda/coverage.h). */
-static void note_late(struct process *process, const struct gpu_op *op)
+static void note_late(struct gpu_process *process, const struct gpu_op *op)
 {
 	struct gap *late = &process->late;
 	const int64_t end_ns =
@@ -186,7 +163,7 @@ static void note_late(struct process *process, const struct gpu_op *op)
 		late->end_ns = end_ns;
 }
 
-static int add_op(struct process *process, const struct dlprof_event *event, bool only,
+static int add_op(struct gpu_process *process, const struct dlprof_event *event, bool only,
 		  const struct dlprof_gpu_op *op, uint64_t bytes)
 {
 	uint64_t begin_ns = event->begin_ns + op->offset_ns;
@@ -219,7 +196,7 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 	return gpu_ops_add(&process->ops, &added);
 }
 
-static int take_ops(struct process *process, const struct dlprof_event *event)
+static int take_ops(struct gpu_process *process, const struct dlprof_event *event)
 {
 	const struct dlprof_gpu_ops *ops = &event->gpu_ops;
 	int r = 0;
@@ -229,7 +206,7 @@ static int take_ops(struct process *process, const struct dlprof_event *event)
 	return r;
 }
 
-static int take_copies(struct process *process, const struct dlprof_event *event)
+static int take_copies(struct gpu_process *process, const struct dlprof_event *event)
 {
 	const struct dlprof_gpu_copies *copies = &event->gpu_copies;
 	int r = 0;
@@ -243,14 +220,14 @@ static int take_copies(struct process *process, const struct dlprof_event *event
 	return r;
 }
 
-static int write_gap(struct gpu_join *gpu, const struct process *process, const struct gap *gap,
+static int write_gap(struct gpu_join *gpu, const struct gpu_process *process, const struct gap *gap,
 		     const char *why)
 {
 	return writer_gap(gpu->writer, process->life.pid, gap->begin_ns,
 			  gap->end_ns == GAPS_OPEN ? UNKNOWN : gap->end_ns, why);
 }
 
-static int take_complete(struct gpu_join *gpu, struct process *process, int64_t when_ns)
+static int take_complete(struct gpu_join *gpu, struct gpu_process *process, int64_t when_ns)
 {
 	const char *why;
 	struct gap gap;
@@ -262,7 +239,7 @@ static int take_complete(struct gpu_join *gpu, struct process *process, int64_t 
 	return changed ? write_gap(gpu, process, &gap, why) : 0;
 }
 
-static int take_state(struct gpu_join *gpu, struct process *process,
+static int take_state(struct gpu_join *gpu, struct gpu_process *process,
 		      const struct dlprof_event *event)
 {
 	const struct dlprof_gpu_state *state = &event->gpu_state;
@@ -299,7 +276,7 @@ int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 		  const struct dlprof_event *event)
 {
 	const struct life life = segment_life(segment);
-	struct process *process = make_process(gpu, &life);
+	struct gpu_process *process = make_process(gpu, &life);
 
 	if (!process)
 		return -ENOMEM;
@@ -317,7 +294,7 @@ int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 
 int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct gpu_batch *batch)
 {
-	struct process *process = find_process(gpu, life);
+	struct gpu_process *process = find_process(gpu, life);
 
 	if (!process || batch->end_ns < batch->begin_ns || batch->begin_ns < 0)
 		return 0;
@@ -332,14 +309,14 @@ int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct g
 
 void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t begin_ns)
 {
-	struct process *process = find_process(gpu, life);
+	struct gpu_process *process = find_process(gpu, life);
 
 	if (process && begin_ns < process->keep_ns)
 		process->keep_ns = begin_ns;
 }
 
 /* Returns false if operations of the step are unknown, such as when another tool uses CUPTI. */
-static bool is_known(const struct process *process, const struct gpu_batch *batch)
+static bool is_known(const struct gpu_process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
 		return true;
@@ -349,7 +326,7 @@ static bool is_known(const struct process *process, const struct gpu_batch *batc
 	       gpu_ops_has(&process->ops, batch->begin_ns, batch->end_ns);
 }
 
-static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch)
+static int write_batch(struct gpu_join *gpu, struct gpu_process *process, struct gpu_batch *batch)
 {
 	struct gpu_said said = {false, false};
 	struct gpu_rows what = process->what;
@@ -372,7 +349,7 @@ static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu
 }
 
 /* Returns true if operations of the step may still come, which takes up to seconds. */
-static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
+static bool is_awaited(const struct gpu_process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
 		return batch->end_ns > process->newest_ns;
@@ -382,7 +359,7 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 }
 
 /* Lets steps with late operations be written again. Before `kept_ns`, a gap is written instead. */
-static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
+static int mend_late(struct gpu_join *gpu, struct gpu_process *process, int64_t kept_ns)
 {
 	struct gap late = process->late;
 	bool any = false;
@@ -420,7 +397,7 @@ static int64_t find_last_kernel(const struct gpu_ops *ops, const struct gpu_batc
  * step that has a kernel. A user of CUPTI whom the shim has not noticed may have disabled records
  * of kernels, and then the GPU would seem idle.
  */
-static int look_for_kernels(struct gpu_join *gpu, struct process *process,
+static int look_for_kernels(struct gpu_join *gpu, struct gpu_process *process,
 			    const struct gpu_batch *batch)
 {
 	struct gap gap = {process->bare_ns, GAPS_OPEN};
@@ -451,7 +428,7 @@ static int look_for_kernels(struct gpu_join *gpu, struct process *process,
 	return r < 0 ? r : write_gap(gpu, process, &gap, "CUPTI reports no kernel");
 }
 
-static int settle_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch,
+static int settle_batch(struct gpu_join *gpu, struct gpu_process *process, struct gpu_batch *batch,
 			int64_t kept_ns, bool *ret_kept)
 {
 	int r = batch->written ? 0 : look_for_kernels(gpu, process, batch);
@@ -462,7 +439,7 @@ static int settle_batch(struct gpu_join *gpu, struct process *process, struct gp
 	return r;
 }
 
-static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
+static int settle(struct gpu_join *gpu, struct gpu_process *process, bool finishing)
 {
 	int64_t keep_ns = (process->what.host ? (int64_t)now_ns() : process->complete_ns) - KEEP_NS;
 	const int64_t kept_ns =
@@ -505,7 +482,7 @@ static const struct count {
 };
 
 /* Returns a sum of the segment, limited: in a damaged segment it might overflow. */
-static int64_t sum_of(const struct process *process, size_t offset)
+static int64_t sum_of(const struct gpu_process *process, size_t offset)
 {
 	uint64_t value;
 
@@ -517,7 +494,7 @@ static int64_t sum_of_all(const struct gpu_join *gpu, size_t offset)
 {
 	int64_t sum = 0;
 
-	for (const struct process *process = gpu->processes; process; process = process->next)
+	for (const struct gpu_process *process = gpu->processes; process; process = process->next)
 		sum += sum_of(process, offset);
 	return sum;
 }
@@ -526,7 +503,7 @@ static int64_t lost_by(const struct gpu_join *gpu, int32_t pid)
 {
 	int64_t lost = 0;
 
-	for (const struct process *process = gpu->processes; process; process = process->next)
+	for (const struct gpu_process *process = gpu->processes; process; process = process->next)
 		if (process->life.pid == pid)
 			lost += sum_of(process, offsetof(struct dlprof_gpu_state, dropped_count)) +
 				sum_of(process, offsetof(struct dlprof_gpu_state, own_drop_count));
@@ -537,7 +514,7 @@ static int write_losses(struct gpu_join *gpu)
 {
 	int r = 0;
 
-	for (const struct process *process = gpu->processes; r == 0 && process;
+	for (const struct gpu_process *process = gpu->processes; r == 0 && process;
 	     process = process->next) {
 		int64_t lost = lost_by(gpu, process->life.pid);
 
@@ -549,7 +526,7 @@ static int write_losses(struct gpu_join *gpu)
 
 static int note_no_kernels(struct gpu_join *gpu)
 {
-	for (const struct process *process = gpu->processes; process; process = process->next)
+	for (const struct gpu_process *process = gpu->processes; process; process = process->next)
 		if (process->what.with_kernels && !process->any_kernel &&
 		    process->other_count >= MANY_OTHERS)
 			return writer_note(gpu->writer, "warning",
@@ -563,7 +540,8 @@ static int note_masked(struct gpu_join *gpu)
 {
 	int r = 0;
 
-	for (struct process *process = gpu->processes; r == 0 && process; process = process->next) {
+	for (struct gpu_process *process = gpu->processes; r == 0 && process;
+	     process = process->next) {
 		const struct gpu_streams *streams = &process->seen.streams;
 		const double share = streams->masked_ns / (streams->wait_ns + streams->rest_ns);
 		char text[400];
@@ -587,7 +565,7 @@ static int write_meta(struct gpu_join *gpu)
 	bool bound = false, seen = false;
 	int r = 0;
 
-	for (const struct process *process = gpu->processes; process; process = process->next) {
+	for (const struct gpu_process *process = gpu->processes; process; process = process->next) {
 		seen |= !process->what.host;
 		bound |= process->whole_graphs;
 	}
@@ -612,7 +590,8 @@ int gpu_join_round(struct gpu_join *gpu, bool finishing)
 
 	if (!gpu->processes)
 		return 0;
-	for (struct process *process = gpu->processes; r == 0 && process; process = process->next)
+	for (struct gpu_process *process = gpu->processes; r == 0 && process;
+	     process = process->next)
 		r = settle(gpu, process, finishing);
 	if (r == 0 && (finishing || (int64_t)now_ns() - gpu->meta_ns > META_NS)) {
 		gpu->meta_ns = (int64_t)now_ns();

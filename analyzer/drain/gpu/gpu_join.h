@@ -15,10 +15,17 @@
 #include "drain/segments/segment.h"
 #include "store/write/write.h"
 
-struct gpu_join;
+struct gpu_process;
 
-int gpu_join_open(struct writer *writer, struct gpu_join **ret_gpu);
-void gpu_join_close(struct gpu_join *gpu);
+/* All but `writer` must be zero at first. */
+struct gpu_join {
+	struct writer *writer;
+	struct gpu_process *processes;
+	bool clock_noted, doubt_noted;
+	int64_t meta_ns; /* when the sums over all operations were last written */
+};
+
+void gpu_join_done(struct gpu_join *gpu);
 
 int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 		  const struct dlprof_event *event);
