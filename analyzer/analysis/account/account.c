@@ -84,7 +84,7 @@ static void add_batch(struct account *a, const struct view *view, const struct s
 		return;
 	}
 	parts = account_divide(s->workers, wait_ns, wait_ns * received_share(view, i),
-			       series_has(s->sample_ns, i) ? (double)s->sample_ns[i] : NAN);
+			       series_known(s->sample_ns, i));
 	share = wait_ns > 0 ? counted_ns / wait_ns : 0;
 	a->part_ns[ACCOUNT_RECEIVING] += parts.receiving_ns * share;
 	a->part_ns[ACCOUNT_NOT_READY] += parts.not_ready_ns * share;

@@ -5,22 +5,17 @@
 
 #define MOST 0.5 /* from this share on, reading is most of a load, or storage most of the bytes */
 
-static double or_zero(double ns)
-{
-	return isnan(ns) || ns < 0 ? 0 : ns;
-}
-
 struct load_split load_split(const struct load_times *times)
 {
 	struct load_split split = {NAN, NAN};
-	double io_ns = or_zero(times->open_ns) + or_zero(times->read_ns);
-	double blocked_ns = fmin(or_zero(times->blocked_ns), or_zero(times->other_ns));
+	double io_ns = fmax(times->open_ns, 0) + fmax(times->read_ns, 0);
+	double blocked_ns = fmin(fmax(times->blocked_ns, 0), fmax(times->other_ns, 0));
 	double inside_ns, idle_ns;
 
 	if (isnan(times->load_ns) || isnan(times->cpu_ns) || isnan(times->other_ns))
 		return split;
 	idle_ns = times->load_ns - times->cpu_ns - io_ns - blocked_ns;
-	inside_ns = or_zero(times->decode_ns) + or_zero(times->collate_ns) + times->other_ns -
+	inside_ns = fmax(times->decode_ns, 0) + fmax(times->collate_ns, 0) + times->other_ns -
 		    blocked_ns;
 	split.blocked_ns = blocked_ns;
 	if (idle_ns > 0 && inside_ns > 0)
@@ -46,7 +41,7 @@ double load_read_share(const struct load_times *times)
 
 void load_take_waits(struct load_times *times, double share)
 {
-	const double ns = fmin(share * times->load_ns, or_zero(times->decode_ns));
+	const double ns = fmin(share * times->load_ns, fmax(times->decode_ns, 0));
 
 	times->decode_ns -= ns;
 	times->other_ns += ns;

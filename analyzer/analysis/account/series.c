@@ -104,11 +104,15 @@ static uint8_t pack(const struct batch_row *row)
 	return (uint8_t)state;
 }
 
-static void limit_to_wait(struct batch_series *series, float *part_ns, size_t begin, size_t end)
+/* Limits the parts of waits, batches `begin` to `end` - 1, to the whole waits. */
+static void limit_parts(struct batch_series *series, size_t begin, size_t end)
 {
-	for (size_t i = begin; part_ns && series->wait_ns && i < end; i++)
-		if (part_ns[i] > series->wait_ns[i])
-			part_ns[i] = series->wait_ns[i];
+	float *const parts[] = {series->gpu_idle_ns, series->handover_ns, series->sample_ns};
+
+	for (size_t k = 0; k < ARRAY_COUNT(parts); k++)
+		for (size_t i = begin; parts[k] && series->wait_ns && i < end; i++)
+			if (parts[k][i] > series->wait_ns[i])
+				parts[k][i] = series->wait_ns[i];
 }
 
 int series_append(struct batch_series *series, const struct batch_row *row)
@@ -125,9 +129,7 @@ int series_append(struct batch_series *series, const struct batch_row *row)
 			return -ENOMEM;
 	if (put_ordinal(series, row->epoch, row->batch) < 0)
 		return -ENOMEM;
-	limit_to_wait(series, series->gpu_idle_ns, i, i + 1);
-	limit_to_wait(series, series->handover_ns, i, i + 1);
-	limit_to_wait(series, series->sample_ns, i, i + 1);
+	limit_parts(series, i, i + 1);
 	series->worker[i] = row->worker < 0 || row->worker > INT16_MAX ? -1 : (int16_t)row->worker;
 	series->state[i] = pack(row);
 	if (row->load_cpu_ns >= 0) {
@@ -171,9 +173,7 @@ int series_extend(struct batch_series *series, const struct series_part *part)
 		for (i = 0; !part->times[k] && i < part->count; i++)
 			(*column)[begin + i] = NAN;
 	}
-	limit_to_wait(series, series->gpu_idle_ns, begin, begin + part->count);
-	limit_to_wait(series, series->handover_ns, begin, begin + part->count);
-	limit_to_wait(series, series->sample_ns, begin, begin + part->count);
+	limit_parts(series, begin, begin + part->count);
 	memcpy(series->worker + begin, part->worker, part->count * sizeof(*series->worker));
 	for (i = 0; i < part->count; i++)
 		series->state[begin + i] = part->state[i] & OBSERVED;

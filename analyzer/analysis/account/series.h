@@ -13,6 +13,7 @@
 
 #include "analysis/account/load_facts.h"
 #include "analysis/account/share.h"
+#include "analysis/statistics/stats.h"
 #include "dlprof/units.h"
 
 /* A fact is known only if its KNOWN bit is set. */
@@ -229,6 +230,26 @@ static inline bool series_has(const float *column, size_t i)
 static inline double series_time(const float *column, size_t i)
 {
 	return series_has(column, i) ? (double)column[i] : 0;
+}
+
+/* Returns the time, or NAN if it was not observed. */
+static inline double series_known(const float *column, size_t i)
+{
+	return series_has(column, i) ? (double)column[i] : NAN;
+}
+
+/* Selects the times of batches with this bit of enum series_state. */
+static inline struct stats_column series_column(const struct batch_series *series,
+						const float *values, uint8_t bit)
+{
+	return (struct stats_column){values, series->state, series->count, bit, bit};
+}
+
+/* Returns true if the batch is steady, and its time was observed. */
+static inline bool series_is_steady(const struct batch_series *series, const float *column,
+				    size_t i)
+{
+	return series->state[i] & SERIES_STEADY && column[i] >= 0;
 }
 
 static inline size_t series_run_end(const struct batch_series *series, size_t run)

@@ -77,8 +77,6 @@ double stall_demand_ns(const struct batch_series *s, const struct finding *f, si
 double stall_not_ready_ns(const struct batch_series *s, const struct finding *f, size_t i)
 {
 	double wait_ns = (double)stall_waits(s, f)[i], host_ns = (double)s->wait_ns[i];
-
-	const double sample_ns = series_has(s->sample_ns, i) ? (double)s->sample_ns[i] : NAN;
 	const uint8_t state = s->state[i];
 	double received_ns;
 
@@ -90,7 +88,8 @@ double stall_not_ready_ns(const struct batch_series *s, const struct finding *f,
 		received_ns = state & SERIES_READY ? host_ns : 0;
 	else
 		received_ns = state & SERIES_STARVED ? 0 : host_ns;
-	return account_divide(s->workers, host_ns, received_ns, sample_ns).not_ready_ns *
+	return account_divide(s->workers, host_ns, received_ns, series_known(s->sample_ns, i))
+		       .not_ready_ns *
 	       (host_ns > 0 ? wait_ns / host_ns : 0);
 }
 
@@ -104,24 +103,17 @@ static void mark_steady(struct batch_series *s)
 	struct series_place at = SERIES_BEGIN;
 
 	while (series_next(s, &at)) {
-		bool is_known = s->wait_ns && s->compute_ns && s->wait_ns[at.i] >= 0 &&
-				s->compute_ns[at.i] >= 0;
-
 		s->state[at.i] &= (uint8_t) ~(SERIES_STEADY | SERIES_STARVED);
-		if (is_known && !is_start(s->workers, at.batch))
+		if (series_has(s->wait_ns, at.i) && series_has(s->compute_ns, at.i) &&
+		    !is_start(s->workers, at.batch))
 			s->state[at.i] |= SERIES_STEADY;
 	}
-}
-
-static struct stats_column steady(const struct batch_series *s, const float *values)
-{
-	return (struct stats_column){values, s->state, s->count, SERIES_STEADY, SERIES_STEADY};
 }
 
 /* Returns theta, the least wait that counts as starved; NAN: no step is known. */
 static double theta(struct batch_series *s, double *ret_compute_median_ns)
 {
-	struct stats_column compute = steady(s, s->compute_ns),
+	struct stats_column compute = series_column(s, s->compute_ns, SERIES_STEADY),
 			    all = {s->compute_ns, NULL, s->count};
 
 	mark_steady(s);
@@ -147,7 +139,7 @@ static void choose_clock(struct batch_series *s, struct finding *f)
 	size_t seen = 0, steady_count = 0, steady_seen = 0, i;
 
 	for (i = 0; s->gpu_idle_ns && i < s->count; i++) {
-		bool is_seen = s->wait_ns && s->wait_ns[i] >= 0 && s->gpu_idle_ns[i] >= 0;
+		bool is_seen = series_has(s->wait_ns, i) && s->gpu_idle_ns[i] >= 0;
 
 		if (is_seen && s->gpu_idle_ns[i] > s->wait_ns[i])
 			s->gpu_idle_ns[i] = s->wait_ns[i];
@@ -194,7 +186,7 @@ static void add_steady(struct batch_series *s, size_t i, struct finding *f, stru
 	f->steady_ns += series_time(s->wait_ns, i) + compute_ns;
 	f->wait_masked_ns += series_time(s->wait_ns, i) - wait_ns;
 	sums->demand_ns += stall_demand_ns(s, f, i);
-	if (s->gpu_busy_ns && s->gpu_busy_ns[i] >= 0) {
+	if (series_has(s->gpu_busy_ns, i)) {
 		sums->busy_ns += (double)s->gpu_busy_ns[i];
 		sums->busy_count++;
 	}
@@ -206,7 +198,7 @@ static void add_steady(struct batch_series *s, size_t i, struct finding *f, stru
 		f->starved_count++;
 	}
 
-	if (s->load_ns && s->load_ns[i] >= 0) {
+	if (series_has(s->load_ns, i)) {
 		stats_add(&sums->load, (double)s->load_ns[i]);
 		sums->load_ns += (double)s->load_ns[i];
 		if (starved)
@@ -229,20 +221,15 @@ static void add_batches(struct batch_series *s, struct finding *f, struct sums *
 	}
 }
 
-static double ratio(double part, double whole)
-{
-	return whole > 0 ? part / whole : NAN;
-}
-
 static void set_ratios(const struct batch_series *s, struct finding *f)
 {
-	const struct stats_column starved = {stall_waits(s, f), s->state, s->count, SERIES_STARVED,
-					     SERIES_STARVED};
+	const struct stats_column starved = series_column(s, stall_waits(s, f), SERIES_STARVED);
 	size_t trimmed = (size_t)ceil(TRIM_SHARE * (double)f->starved_count);
 	double largest_ns = stats_sum_largest(&starved, trimmed);
 
 	f->stall_ratio = f->account.ratio;
-	f->trimmed_ratio = ratio(fmax(f->account.wait_ns - largest_ns, 0), f->account.time_ns);
+	f->trimmed_ratio =
+		stats_ratio(fmax(f->account.wait_ns - largest_ns, 0), f->account.time_ns);
 	f->gain_max = f->stall_ratio < 1 ? 1 / (1 - f->stall_ratio) : NAN;
 }
 
@@ -275,7 +262,6 @@ static void set_quantiles(const struct batch_series *s, const float *column, dou
 			  double *ret_p99_ns)
 {
 	const struct stats_column all = {column, NULL, s->count};
-
 	struct stats_order order;
 
 	*ret_p50_ns = *ret_p99_ns = NAN;
@@ -290,9 +276,9 @@ static void set_supply(const struct batch_series *s, struct finding *f, const st
 {
 	double supply, demand;
 
-	f->demand_mean_ns = ratio(sums->demand_ns, (double)f->steady_count);
+	f->demand_mean_ns = stats_ratio(sums->demand_ns, (double)f->steady_count);
 	if (is_asynchronous(s))
-		f->demand_mean_ns = ratio(sums->busy_ns, (double)sums->busy_count);
+		f->demand_mean_ns = stats_ratio(sums->busy_ns, (double)sums->busy_count);
 	f->taken_mean_ns = f->demand_mean_ns + series_elsewhere_mean_ns(s);
 	if (!sums->load.count)
 		return;
@@ -303,12 +289,12 @@ static void set_supply(const struct batch_series *s, struct finding *f, const st
 	supply = series_busy_workers(s) / sums->load.mean;
 	demand = 1 / f->taken_mean_ns;
 	f->rho = demand / supply;
-	f->eta = ratio((double)f->steady_count, f->steady_ns) / fmin(supply, demand);
+	f->eta = stats_ratio((double)f->steady_count, f->steady_ns) / fmin(supply, demand);
 }
 
 static void set_drain(const struct batch_series *s, struct finding *f)
 {
-	struct stats_column compute = steady(s, s->compute_ns);
+	struct stats_column compute = series_column(s, s->compute_ns, SERIES_STEADY);
 	double edge_ns, share;
 	size_t count = 0, above, i;
 	struct stats_order order;
@@ -420,7 +406,7 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 	add_batches(series, ret, &sums);
 	account_of_loader(series, ret->by_gpu, ret->theta_ns, &ret->own);
 	ret->account = ret->own;
-	ret->masked_share = 1 - ratio(sums.exposed_ns, sums.load_ns);
+	ret->masked_share = 1 - stats_ratio(sums.exposed_ns, sums.load_ns);
 	set_ratios(series, ret);
 	set_supply(series, ret, &sums);
 	ret->gain_alone = ret->gain_max * faster_alone(series, ret);

@@ -224,11 +224,6 @@ static void find_holder(const struct batch_series *s, const struct finding *f,
 	}
 }
 
-static double or_zero(double value)
-{
-	return value > 0 ? value : 0;
-}
-
 /*
  * Finds, by stack samples, the share of the steps in which other threads held the interpreter. This
  * does not lengthen steps that hardly use the interpreter. With a GPU, only waits for these threads
@@ -246,9 +241,9 @@ static void find_steps_held(const struct cause_input *input, const struct findin
 	share = held_share(held, &error);
 	least = fmin(lines->awaited_share, share);
 	if (input->has_gpu) {
-		idle_share = input->gpu && f->by_gpu ? or_zero(input->gpu->lack_share) : 0;
+		idle_share = input->gpu && f->by_gpu ? fmax(input->gpu->lack_share, 0) : 0;
 		share = fmin(least, idle_share);
-		least = or_zero(share - error);
+		least = fmax(share - error, 0);
 	}
 	if (share - error >= STEPS_HELD_LEAST)
 		ret->steps_held = (struct steps_held){share, error, least};
@@ -268,7 +263,7 @@ static bool is_asking_each(const struct grounds *r, const struct load_times *loa
 	double count = 0;
 
 	for (size_t i = 0; i < r->facts->peer_count; i++)
-		count += or_zero(r->facts->peers[i].count);
+		count += fmax(r->facts->peers[i].count, 0);
 	return r->asked_share >= GROUNDS_OUTSIDE && loads && count >= ASKED_PART * loads->samples;
 }
 
@@ -297,7 +292,7 @@ static bool is_own_code(const struct grounds *r, const struct cause_input *input
 
 	return line &&
 	       lines_function_share(input->lines, false) - line->function_error >= OWN_LEAST &&
-	       r->cpu_share + or_zero(r->no_core_share) >= OWN_CPU && input->loads &&
+	       r->cpu_share + fmax(r->no_core_share, 0) >= OWN_CPU && input->loads &&
 	       !(load_decode_share(input->loads) >= OWN_DECODED);
 }
 
@@ -311,7 +306,7 @@ static void find_small(const struct finding *f, const struct cause_input *input,
 	if (count >= SMALL_COUNT && f->load_mean_ns / count <= SMALL_NS &&
 	    ret->facts->batch_bytes / count <= SMALL_BYTES && input->lines &&
 	    input->lines->single_share >= SMALL_SINGLE &&
-	    ret->cpu_share + or_zero(ret->no_core_share) >= SMALL_CPU) {
+	    ret->cpu_share + fmax(ret->no_core_share, 0) >= SMALL_CPU) {
 		ret->small.count = count;
 		ret->small.each_ns = f->load_mean_ns / count;
 	}
@@ -331,10 +326,10 @@ static void find_received(const struct finding *f, const struct load_times *load
 {
 	const struct load_facts *facts = ret->facts;
 	const double bytes = facts->received_per_byte * facts->batch_bytes;
-	double wait_ns = or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]);
+	double wait_ns = fmax(facts->wait_ns[LOAD_WAIT_SOCKET], 0);
 
 	if (are_threads_asking(facts))
-		wait_ns += or_zero(facts->wait_ns[LOAD_WAIT_THREAD]);
+		wait_ns += fmax(facts->wait_ns[LOAD_WAIT_THREAD], 0);
 	if (wait_ns >= GROUNDS_OUTSIDE * facts->load_ns && loads &&
 	    facts->received_per_byte >= GROUNDS_READ_AGAIN &&
 	    bytes * loads->load_ns >= RECEIVED_LEAST * loads->samples * f->load_mean_ns) {
@@ -350,8 +345,8 @@ static double find_blown_up(const struct load_facts *facts, const struct load_ti
 
 	return facts->images_per_sample >= 1 && facts->batch_bytes >= BLOWN_BYTES &&
 			       times >= BLOWN_TIMES && loads &&
-			       BLOWN_TIMES * or_zero(facts->read_per_byte) <= 1 &&
-			       BLOWN_TIMES * or_zero(facts->inflated_per_byte) <= 1 &&
+			       BLOWN_TIMES * fmax(facts->read_per_byte, 0) <= 1 &&
+			       BLOWN_TIMES * fmax(facts->inflated_per_byte, 0) <= 1 &&
 			       loads->collate_ns >= BLOWN_COLLATE * loads->load_ns
 		       ? times
 		       : 0;
@@ -407,11 +402,11 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->cpu_share = share_of(series_load_cpu_ns(s), f->load_mean_ns);
 	ret->has_inner = input->has_inner;
 	if (loads && loads->load_ns > 0) {
-		seen_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
+		seen_ns = fmax(loads->open_ns, 0) + fmax(loads->read_ns, 0);
 		ret->storage_share = share_of(seen_ns, loads->load_ns);
 		ret->cpu_share = share_of(loads->cpu_ns, loads->load_ns);
-		seen_ns += loads->cpu_ns + or_zero(loads->blocked_ns);
-		ret->unseen_share = share_of(or_zero(loads->load_ns - seen_ns), loads->load_ns);
+		seen_ns += loads->cpu_ns + fmax(loads->blocked_ns, 0);
+		ret->unseen_share = share_of(fmax(loads->load_ns - seen_ns, 0), loads->load_ns);
 	}
 	if (!facts || !(facts->load_ns > 0))
 		return;
@@ -419,17 +414,17 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->lock_share = share_of(facts->wait_ns[LOAD_WAIT_LOCK], facts->load_ns);
 	ret->thread_share = share_of(facts->wait_ns[LOAD_WAIT_THREAD], facts->load_ns);
 	ret->write_share = find_writing(facts, ret->loading > 0 ? ret->loading : s->workers);
-	piped_ns = or_zero(facts->wait_ns[LOAD_WAIT_PIPE]) +
-		   (ret->write_share > 0 ? 0 : or_zero(facts->wait_ns[LOAD_WAIT_WRITE])) +
-		   or_zero(facts->wait_ns[LOAD_WAIT_PROGRAM]);
+	piped_ns = fmax(facts->wait_ns[LOAD_WAIT_PIPE], 0) +
+		   (ret->write_share > 0 ? 0 : fmax(facts->wait_ns[LOAD_WAIT_WRITE], 0)) +
+		   fmax(facts->wait_ns[LOAD_WAIT_PROGRAM], 0);
 	ret->takes_turns = ret->lock_share >= LOCKED &&
 			   facts->wait_ns[LOAD_WAIT_PIPE] >=
 				   TURNS * (facts->load_ns - facts->wait_ns[LOAD_WAIT_LOCK]);
 	if (ret->takes_turns)
 		piped_ns += facts->wait_ns[LOAD_WAIT_LOCK];
-	asked_ns = or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]) + piped_ns;
+	asked_ns = fmax(facts->wait_ns[LOAD_WAIT_SOCKET], 0) + piped_ns;
 	if (are_threads_asking(facts))
-		asked_ns += or_zero(facts->wait_ns[LOAD_WAIT_THREAD]);
+		asked_ns += fmax(facts->wait_ns[LOAD_WAIT_THREAD], 0);
 	ret->asked_share = share_of(asked_ns, facts->load_ns);
 	ret->piped_share = share_of(piped_ns, facts->load_ns);
 	ret->sync_share = share_of(facts->wait_ns[LOAD_WAIT_SYNC], facts->load_ns);
@@ -442,12 +437,12 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	ret->is_other_end_idle =
 		ret->piped_share >= GROUNDS_OUTSIDE && facts->children_cores < GROUNDS_CPU_LITTLE &&
 		facts->helper_cores < GROUNDS_CPU_LITTLE && s->other_cores < GROUNDS_CPU_LITTLE;
-	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
-	ret->fixed_share = or_zero(share_of(facts->fixed_ns, facts->load_ns));
+	ret->no_core_share = fmax(share_of(facts->no_core_ns, facts->load_ns), 0);
+	ret->fixed_share = fmax(share_of(facts->fixed_ns, facts->load_ns), 0);
 	find_received(f, loads, ret);
-	ret->read_again = fmax(fmax(or_zero(facts->read_per_byte), ret->received_again),
-			       or_zero(facts->inflated_per_byte));
-	ret->decoded_again = or_zero(facts->decoded_per_byte);
+	ret->read_again = fmax(fmax(facts->read_per_byte, ret->received_again),
+			       facts->inflated_per_byte);
+	ret->decoded_again = fmax(facts->decoded_per_byte, 0);
 	if (is_drawn(facts))
 		ret->drawn = facts->images_per_sample;
 	/* If a sample seems to have W images (W workers), each worker decoded the sample once. */
@@ -474,11 +469,11 @@ static bool is_paging(const struct load_facts *facts, const struct cause_input *
 		      const struct grounds *r)
 {
 	const struct load_times *loads = input->loads;
-	const double mapped = facts->swapped_bytes > 0 ? 0 : or_zero(r->fault_share);
+	const double mapped = facts->swapped_bytes > 0 ? 0 : fmax(r->fault_share, 0);
 
 	if (!loads)
 		return false;
-	return r->unseen_share - mapped - or_zero(facts->no_core_ns / facts->load_ns) >= PAGING &&
+	return r->unseen_share - mapped - fmax(facts->no_core_ns / facts->load_ns, 0) >= PAGING &&
 	       (facts->swapped_bytes > 0 || facts->major_faults >= FAULTS_A_LOAD * loads->samples);
 }
 
@@ -493,7 +488,7 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	if (!facts)
 		return;
 	ret->is_memory_short = is_paging(facts, input, ret);
-	ret->tensors = fmax(or_zero(facts->tensors), ret->fetch.count);
+	ret->tensors = fmax(facts->tensors, ret->fetch.count);
 	if (!(loading > 0))
 		return;
 	if (facts->runnable_threads >= THREADS_LEAST &&
@@ -504,7 +499,7 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	 * programs run, so all cores of the workers count. Else the workers share the training's
 	 * cores, so what the training uses counts, too. */
 	full = facts->cores_allowed < s->cores ? facts->cores_allowed : series_free_cores(s);
-	used += facts->cores_allowed < s->cores ? 0 : or_zero(s->main_cores);
+	used += facts->cores_allowed < s->cores ? 0 : fmax(s->main_cores, 0);
 	ret->cores_there = fmax(s->cores, facts->cores_at_start);
 	if (facts->cores_allowed <= NARROW * ret->cores_there && used >= NARROW_FULL * full)
 		ret->cores_allowed = facts->cores_allowed;

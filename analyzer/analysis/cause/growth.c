@@ -61,11 +61,6 @@ static struct growth growth_of(const struct stats_moments *parts)
 	return growth;
 }
 
-static bool is_counted(const struct batch_series *s, const float *ns, size_t i)
-{
-	return s->state[i] & SERIES_STEADY && ns[i] >= 0;
-}
-
 struct growth growth_find(const struct batch_series *s, const float *ns, size_t epochs)
 {
 	struct stats_moments of_run[PARTS] = {0}, of_epoch[PARTS] = {0};
@@ -74,7 +69,7 @@ struct growth growth_find(const struct batch_series *s, const float *ns, size_t 
 	size_t count = 0, number = 0, length = 0, begin = 0;
 
 	for (size_t i = 0; ns && i < s->count; i++)
-		count += is_counted(s, ns, i);
+		count += series_is_steady(s, ns, i);
 	if (!count)
 		return (struct growth){0};
 	while (series_next(s, &at)) {
@@ -82,7 +77,7 @@ struct growth growth_find(const struct batch_series *s, const float *ns, size_t 
 			begin = at.i;
 			length = series_run_end(s, series_next_epoch(s, at.run) - 1) - begin;
 		}
-		if (!is_counted(s, ns, at.i))
+		if (!series_is_steady(s, ns, at.i))
 			continue;
 		stats_add(&of_run[number++ * PARTS / count], (double)ns[at.i]);
 		stats_add(&of_epoch[(at.i - begin) * PARTS / length], (double)ns[at.i]);

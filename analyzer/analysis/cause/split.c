@@ -38,7 +38,7 @@ static void find_cold(const struct batch_series *s, const struct finding *f, str
 			part->count++;
 			part->time_ns += (double)s->wait_ns[i] + (double)s->compute_ns[i];
 			part->stall_ns += stall_not_ready_ns(s, f, i);
-			if (s->load_ns && s->load_ns[i] >= 0) {
+			if (series_has(s->load_ns, i)) {
 				part->load_ns += (double)s->load_ns[i];
 				part->loads++;
 			}
@@ -58,57 +58,45 @@ static void find_cold(const struct batch_series *s, const struct finding *f, str
 		ret->owned_ns = 0;
 }
 
-struct shift_part {
-	size_t begin;
-	double mean_ns;
+/* Parts of the run with equally many loads, and the mean load of each. */
+struct shift_parts {
+	size_t begin[SHIFT_PARTS];
+	double mean_ns[SHIFT_PARTS];
 };
 
-static bool is_looked_at(const struct batch_series *s, size_t i)
-{
-	return s->state[i] & SERIES_STEADY && s->load_ns[i] >= 0;
-}
-
-static bool fill_parts(const struct batch_series *s, struct shift_part *parts)
+static bool fill_parts(const struct batch_series *s, struct shift_parts *ret)
 {
 	size_t count = 0, number = 0, i;
 	struct stats_moments moments = {0};
 
 	for (i = 0; s->load_ns && i < s->count; i++)
-		count += is_looked_at(s, i);
+		count += series_is_steady(s, s->load_ns, i);
 	if (count < SHIFT_LOADS)
 		return false;
 	for (i = 0; i < s->count; i++) {
 		size_t part = number * SHIFT_PARTS / count;
 
-		if (!is_looked_at(s, i))
+		if (!series_is_steady(s, s->load_ns, i))
 			continue;
 		if (part != (number - (number > 0)) * SHIFT_PARTS / count || !number) {
 			moments = (struct stats_moments){0};
-			parts[part].begin = i;
+			ret->begin[part] = i;
 		}
 		stats_add(&moments, (double)s->load_ns[i]);
-		parts[part].mean_ns = moments.mean;
+		ret->mean_ns[part] = moments.mean;
 		number++;
 	}
 	return true;
 }
 
-static struct stats_moments moments_of(const struct shift_part *parts, size_t begin, size_t end)
-{
-	struct stats_moments moments = {0};
-
-	for (size_t i = begin; i < end; i++)
-		stats_add(&moments, parts[i].mean_ns);
-	return moments;
-}
-
-static bool is_lasting(const struct shift_part *parts, size_t at, double before_ns)
+static bool is_lasting(const double *means_ns, size_t at, double before_ns)
 {
 	for (size_t i = 0; i < SHIFT_QUARTERS; i++) {
 		size_t begin = at + (SHIFT_PARTS - at) * i / SHIFT_QUARTERS;
 		size_t end = at + (SHIFT_PARTS - at) * (i + 1) / SHIFT_QUARTERS;
 
-		if (!(moments_of(parts, begin, end).mean >= SHIFT_FACTOR * before_ns))
+		if (!(stats_moments_of(means_ns + begin, end - begin).mean >=
+		      SHIFT_FACTOR * before_ns))
 			return false;
 	}
 	return true;
@@ -117,21 +105,22 @@ static bool is_lasting(const struct shift_part *parts, size_t at, double before_
 /* Finds the batch from which on loads stay longer (is_lasting()), by the highest Welch z. */
 static void find_shift(const struct batch_series *s, struct shift *ret)
 {
-	struct shift_part parts[SHIFT_PARTS];
+	struct shift_parts parts;
 	double most = SHIFT_Z;
 
 	*ret = (struct shift){.before_ns = NAN, .after_ns = NAN};
-	if (!fill_parts(s, parts))
+	if (!fill_parts(s, &parts))
 		return;
 	for (size_t at = SHIFT_FEWEST; at <= SHIFT_PARTS - SHIFT_FEWEST; at++) {
-		const struct stats_moments before = moments_of(parts, 0, at);
-		const struct stats_moments after = moments_of(parts, at, SHIFT_PARTS);
+		const struct stats_moments before = stats_moments_of(parts.mean_ns, at);
+		const struct stats_moments after =
+			stats_moments_of(parts.mean_ns + at, SHIFT_PARTS - at);
 		double z = stats_welch(&after, &before);
 
-		if (!(z >= most) || !is_lasting(parts, at, before.mean))
+		if (!(z >= most) || !is_lasting(parts.mean_ns, at, before.mean))
 			continue;
 		most = z;
-		*ret = (struct shift){parts[at].begin, before.mean, after.mean};
+		*ret = (struct shift){parts.begin[at], before.mean, after.mean};
 	}
 }
 
@@ -159,7 +148,7 @@ static void pool_add(const struct batch_series *s, const struct slow_workers *sl
 		pool->queue_known_ns += wait_ns;
 		pool->queued_ns += s->state[i] & SERIES_QUEUE ? wait_ns : 0;
 	}
-	if (!s->load_ns || !(s->load_ns[i] >= 0))
+	if (!series_has(s->load_ns, i))
 		return;
 	for (k = 0; k < slow->count && k < SLOW_MOST; k++)
 		if (slow->list[k] == s->worker[i])
@@ -195,8 +184,7 @@ static void fill_pools(const struct batch_series *s, const struct finding *f,
 static double isolated_ns(const struct batch_series *s, const struct finding *f,
 			  const struct split_periods *periods, const struct pools *pools)
 {
-	const struct stats_column starved = {stall_waits(s, f), s->state, s->count, SERIES_STARVED,
-					     SERIES_STARVED};
+	const struct stats_column starved = series_column(s, stall_waits(s, f), SERIES_STARVED);
 	size_t count = (size_t)ceil(ISOLATED_SHARE * (double)f->starved_count);
 	double ns;
 
@@ -232,8 +220,7 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 
 bool split_are_slow_together(const struct batch_series *s)
 {
-	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
-					    SERIES_STEADY};
+	const struct stats_column column = series_column(s, s->load_ns, SERIES_STEADY);
 	double edge_ns;
 	/* number of loads, and of slow loads, among the next W batches (W workers) */
 	size_t ahead = 0, slow_ahead = 0, end = 0;

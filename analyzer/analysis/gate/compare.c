@@ -45,11 +45,6 @@ static int add(struct compare_side *side, const struct value *values, size_t cou
 	return r;
 }
 
-static double at(const float *column, size_t i)
-{
-	return column && column[i] >= 0 ? (double)column[i] : NAN;
-}
-
 /* Times of one batch; `restart` is 0 unless the batch begins an epoch. NAN: unknown. */
 struct times {
 	double wait_ns, compute_ns;
@@ -63,10 +58,11 @@ static int add_waits(struct compare_side *side, const struct batch_series *s, si
 	double wait_ns = times->wait_ns + restart_ns, step_ns = wait_ns + times->compute_ns;
 	double end_ns = isnan(wait_ns) ? NAN : times->restart.end_ns;
 	double start_ns = isnan(wait_ns) ? NAN : times->restart.start_ns;
-	const struct account_wait parts = account_divide(
-		s->workers, at(s->wait_ns, i), at(s->handover_ns, i), at(s->sample_ns, i));
+	const struct account_wait parts =
+		account_divide(s->workers, times->wait_ns, series_known(s->handover_ns, i),
+			       series_known(s->sample_ns, i));
 	const struct value values[] = {
-		{COMPARE_STEP, isnan(step_ns) ? at(s->step_ns, i) : step_ns, 1},
+		{COMPARE_STEP, isnan(step_ns) ? series_known(s->step_ns, i) : step_ns, 1},
 		{COMPARE_WAIT, wait_ns, 1},
 		{COMPARE_RECEIVING, is_start ? 0 : parts.receiving_ns, 1},
 		{COMPARE_SAMPLING, is_start ? 0 : parts.sampling_ns, 1},
@@ -83,13 +79,13 @@ static int add_batch(struct compare_side *side, const struct batch_series *s,
 {
 	size_t i = place->i;
 	bool is_start = place->batch < account_start_count(s->workers);
-	double counted_ns =
-		at(stall_waits(s, f), i) + times->restart.start_ns + times->restart.end_ns;
+	double counted_ns = series_known(stall_waits(s, f), i) + times->restart.start_ns +
+			    times->restart.end_ns;
 	bool has_stall = f->gap == STALL_GAP_NONE && (i > 0 || s->is_part);
 	const struct value values[] = {
 		{COMPARE_COMPUTE, times->compute_ns, 1},
-		{COMPARE_GPU_BUSY, at(s->gpu_busy_ns, i), 1},
-		{COMPARE_GPU_IDLE, at(s->gpu_idle_ns, i), 1},
+		{COMPARE_GPU_BUSY, series_known(s->gpu_busy_ns, i), 1},
+		{COMPARE_GPU_IDLE, series_known(s->gpu_idle_ns, i), 1},
 		{COMPARE_STALL, counted_ns, has_stall ? counted_ns + stall_demand_ns(s, f, i) : 0},
 	};
 	int r = add_waits(side, s, i, is_start, times);
@@ -107,8 +103,8 @@ int compare_add_series(struct compare_side *side, const struct batch_series *ser
 	side->block = boot_block(series);
 	side->stall_ratio = finding->gap == STALL_GAP_NONE ? finding->stall_ratio : NAN;
 	while (r == 0 && series_next(series, &place)) {
-		struct times times = {.wait_ns = at(series->wait_ns, place.i),
-				      .compute_ns = at(series->compute_ns, place.i),
+		struct times times = {.wait_ns = series_known(series->wait_ns, place.i),
+				      .compute_ns = series_known(series->compute_ns, place.i),
 				      .restart = account_restart(series, &next, place.epoch)};
 
 		r = add_batch(side, series, finding, &place, &times);

@@ -194,15 +194,6 @@ double gate_t99(size_t degrees)
 	return degrees ? points[degrees < count ? degrees - 1 : count - 1] : INFINITY;
 }
 
-static struct stats_moments moments_of(const double *values, size_t count)
-{
-	struct stats_moments moments = {0};
-
-	for (size_t i = 0; i < count; i++)
-		stats_add(&moments, values[i]);
-	return moments;
-}
-
 static double median_of(const double *values, size_t count)
 {
 	double sorted[GATE_MOST_BASELINES];
@@ -253,7 +244,7 @@ static void find_odd(const struct gate_limit *limit, const struct gate_groups *g
 static void judge_bound(const struct gate_limit *limit, const struct gate_groups *groups,
 			const struct stats_moments *before, struct gate_result *ret)
 {
-	struct stats_moments now = moments_of(groups->now, groups->now_count);
+	struct stats_moments now = stats_moments_of(groups->now, groups->now_count);
 
 	ret->found = now.mean - ret->before;
 	ret->edge = edge_of(limit, groups, before, groups->before_count);
@@ -287,7 +278,7 @@ static void judge_separation(const struct gate_limit *limit, const struct gate_g
 void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
 			 struct gate_result *ret)
 {
-	struct stats_moments before = moments_of(groups->before, groups->before_count);
+	struct stats_moments before = stats_moments_of(groups->before, groups->before_count);
 
 	*ret = inconclusive(groups->now_count ? GATE_WHY_BASELINES : GATE_WHY_UNFIT, NAN);
 	ret->baseline_count = groups->before_count;

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "analysis/statistics/stats.h"
+
 #define MOST_NS (INT64_MAX / 8) /* a later time is an error: the ring is damaged */
 
 /* Returns the part's length in ns, or 0 if it was not observed. */
@@ -63,11 +65,6 @@ void gpu_sums_check(struct gpu_sums *sums)
 			*sum_at(sums, i) = NAN;
 }
 
-static double ratio(double part, double whole)
-{
-	return whole > 0 ? part / whole : NAN;
-}
-
 /* Finds what the GPU lacked. Waits in steps of many short kernels mean that launching is slow. */
 static void find_lack(struct gpu_use *use)
 {
@@ -89,7 +86,7 @@ static void find_lack_part(const struct gpu_sums *s, struct gpu_use *use)
 {
 	use->lack_part = STEP_PART_MAX;
 	for (int i = 0; i < GPU_PARTS && use->lack != GPU_LACK_NOTHING; i++) {
-		const double share = ratio(s->part_idle_ns[i], use->lack_share * s->step_ns);
+		const double share = stats_ratio(s->part_idle_ns[i], use->lack_share * s->step_ns);
 
 		if (!(share > 0.5))
 			continue;
@@ -102,17 +99,17 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 {
 	struct gpu_use use = {
 		.is_known = s->batch_count > 0 || s->seen_count > 0,
-		.busy_share = fmin(1, ratio(s->busy_ns, s->step_ns)),
-		.alone_share = ratio(s->busy_ns - s->compute_ns, s->step_ns),
-		.h2d_bytes_per_s = ratio(s->h2d_bytes, s->h2d_ns) * 1e9,
-		.pageable_share = ratio(s->h2d_pageable_bytes, s->h2d_bytes),
-		.exposed_share = ratio(s->gap_ns[GPU_GAP_H2D], s->step_ns),
-		.overlap_share = fmax(0, 1 - ratio(s->gap_ns[GPU_GAP_H2D], s->h2d_ns)),
-		.kernels = ratio(s->kernel_count, s->seen_count),
-		.kernel_mean_ns = ratio(s->busy_ns, s->kernel_count),
-		.launch_ns = ratio(s->gap_ns[GPU_GAP_HOST] + s->gap_ns[GPU_GAP_OTHER],
+		.busy_share = fmin(1, stats_ratio(s->busy_ns, s->step_ns)),
+		.alone_share = stats_ratio(s->busy_ns - s->compute_ns, s->step_ns),
+		.h2d_bytes_per_s = stats_ratio(s->h2d_bytes, s->h2d_ns) * 1e9,
+		.pageable_share = stats_ratio(s->h2d_pageable_bytes, s->h2d_bytes),
+		.exposed_share = stats_ratio(s->gap_ns[GPU_GAP_H2D], s->step_ns),
+		.overlap_share = fmax(0, 1 - stats_ratio(s->gap_ns[GPU_GAP_H2D], s->h2d_ns)),
+		.kernels = stats_ratio(s->kernel_count, s->seen_count),
+		.kernel_mean_ns = stats_ratio(s->busy_ns, s->kernel_count),
+		.launch_ns = stats_ratio(s->gap_ns[GPU_GAP_HOST] + s->gap_ns[GPU_GAP_OTHER],
 				   s->kernel_count + s->graph_count),
-		.refill_share = ratio(s->refill_ns, s->step_ns),
+		.refill_share = stats_ratio(s->refill_ns, s->step_ns),
 	};
 
 	/* fmin() and fmax() ignore NAN, so NAN is set here. */
@@ -122,7 +119,7 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 		use.overlap_share = NAN;
 	use.idle_share = use.unattributed_share = 1 - use.busy_share;
 	for (int gap = 0; gap < GPU_GAP_MAX; gap++) {
-		use.gap_share[gap] = ratio(s->gap_ns[gap], s->step_ns);
+		use.gap_share[gap] = stats_ratio(s->gap_ns[gap], s->step_ns);
 		if (!isnan(use.gap_share[gap]))
 			use.unattributed_share -= use.gap_share[gap];
 	}

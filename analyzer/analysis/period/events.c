@@ -466,8 +466,8 @@ void events_find_timer(const struct events_query *q, struct timer *ret)
 			far_count += i > first + 2 * beside;
 			last = i;
 		}
-		now_ns += s->wait_ns[i] >= 0 ? (double)s->wait_ns[i] : 0;
-		now_ns += s->compute_ns[i] >= 0 ? (double)s->compute_ns[i] : 0;
+		now_ns += series_time(s->wait_ns, i);
+		now_ns += series_time(s->compute_ns, i);
 	}
 	ret->gap_count = gaps.count;
 	ret->cv = stats_cv(&gaps);

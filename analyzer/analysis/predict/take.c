@@ -287,9 +287,8 @@ static double handover_of(const struct steps *steps, size_t i)
 	double host_ns = series_time(s->wait_ns, i), wait_ns = series_time(steps->waits, i);
 
 	if (s->workers == 0)
-		return s->load_ns && s->load_ns[i] >= 0 ? fmax(0, wait_ns - (double)s->load_ns[i])
-							: 0;
-	if (s->handover_ns && s->handover_ns[i] >= 0)
+		return series_has(s->load_ns, i) ? fmax(0, wait_ns - (double)s->load_ns[i]) : 0;
+	if (series_has(s->handover_ns, i))
 		return host_ns > 0 ? (double)s->handover_ns[i] * (wait_ns / host_ns) : 0;
 	return s->state[i] & SERIES_READY ? wait_ns : NAN;
 }

@@ -23,10 +23,9 @@ int trace_make_room(struct trace *t, size_t count)
 
 static double lower_median(const float *values, size_t count)
 {
-	const struct stats_column column = {.values = values, .count = count};
 	struct stats_order order;
 
-	stats_order_init(&order, &column);
+	stats_order_init(&order, &(struct stats_column){.values = values, .count = count});
 	return stats_order_quantile(&order, 0.5);
 }
 

@@ -174,12 +174,10 @@ double tune_t(double share, size_t freedom)
 
 static struct tune_interval interval(const double *gains, size_t count, double confidence)
 {
-	struct stats_moments moments = {0};
+	const struct stats_moments moments = stats_moments_of(gains, count);
 	struct tune_interval ret = {NAN, NAN, NAN};
 	double half, shared;
 
-	for (size_t i = 0; i < count; i++)
-		stats_add(&moments, gains[i]);
 	if (!count)
 		return ret;
 	ret.mean = moments.mean;

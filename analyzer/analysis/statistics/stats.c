@@ -70,17 +70,6 @@ double stats_order_rank(struct stats_order *order, size_t rank)
 	return (double)value_of(prefix);
 }
 
-static double median_of(struct stats_order *order)
-{
-	double upper;
-
-	if (!order->count)
-		return NAN;
-	upper = stats_order_rank(order, order->count / 2);
-	return order->count % 2 ? upper
-				: (stats_order_rank(order, order->count / 2 - 1) + upper) / 2;
-}
-
 double stats_order_quantile(struct stats_order *order, double share)
 {
 	double place = ceil(share * (double)order->count);
@@ -118,7 +107,11 @@ double stats_median(const struct stats_column *column)
 	struct stats_order order;
 
 	stats_order_init(&order, column);
-	return median_of(&order);
+	if (!order.count)
+		return NAN;
+	return (stats_order_rank(&order, (order.count - 1) / 2) +
+		stats_order_rank(&order, order.count / 2)) /
+	       2;
 }
 
 double stats_mean(const float *values, size_t count, size_t *ret_count)
@@ -142,6 +135,15 @@ void stats_add(struct stats_moments *moments, double value)
 	moments->count++;
 	moments->mean += delta / (double)moments->count;
 	moments->squares += delta * (value - moments->mean);
+}
+
+struct stats_moments stats_moments_of(const double *values, size_t count)
+{
+	struct stats_moments moments = {0};
+
+	for (size_t i = 0; i < count; i++)
+		stats_add(&moments, values[i]);
+	return moments;
 }
 
 double stats_deviation(const struct stats_moments *moments)

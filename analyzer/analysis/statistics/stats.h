@@ -2,9 +2,15 @@
 /* stats.h - statistics that several analyses use. Nothing here allocates memory. */
 #pragma once
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+static inline double stats_ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : NAN;
+}
 
 /* Selects values >= 0 with (state & mask) == want. `state` may be NULL. */
 struct stats_column {
@@ -56,6 +62,8 @@ struct stats_moments {
 };
 
 void stats_add(struct stats_moments *moments, double value);
+
+struct stats_moments stats_moments_of(const double *values, size_t count);
 
 /* Returns the standard deviation (n - 1); NAN for fewer than two values. */
 double stats_deviation(const struct stats_moments *moments);
