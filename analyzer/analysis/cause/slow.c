@@ -20,10 +20,10 @@
 struct crew {
 	size_t count;
 	float *loads;
-	size_t *begin; /* index in `loads` of each worker's first load, and of the end */
-	double *median_ns;
-	int16_t *order; /* numbers of the workers, the one with the shortest loads first */
-	bool *is_slow;
+	size_t begin[SLOW_WORKERS + 2]; /* index in `loads` of a worker's first load, and the end */
+	double median_ns[SLOW_WORKERS];
+	int16_t order[SLOW_WORKERS]; /* workers' numbers, the one with the shortest loads first */
+	bool is_slow[SLOW_WORKERS];
 };
 
 static bool is_looked_at(const struct batch_series *s, size_t i)
@@ -50,11 +50,7 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	for (i = 0; i < s->count; i++)
 		count += is_looked_at(s, i);
 	ret->loads = malloc((count + 1) * sizeof(*ret->loads));
-	ret->begin = calloc(workers + 2, sizeof(*ret->begin));
-	ret->median_ns = malloc(workers * sizeof(*ret->median_ns));
-	ret->order = malloc(workers * sizeof(*ret->order));
-	ret->is_slow = calloc(workers, sizeof(*ret->is_slow));
-	if (!ret->loads || !ret->begin || !ret->median_ns || !ret->order || !ret->is_slow)
+	if (!ret->loads)
 		return -ENOMEM;
 	next = ret->begin + 1;
 	for (i = 0; i < s->count; i++)
@@ -253,9 +249,5 @@ int slow_find(const struct batch_series *s, const struct finding *f, const struc
 		}
 	}
 	free(crew.loads);
-	free(crew.begin);
-	free(crew.median_ns);
-	free(crew.order);
-	free(crew.is_slow);
 	return r;
 }

@@ -230,19 +230,15 @@ static void sum_up(const struct gpu_op *op, int64_t begin_ns, int64_t end_ns, st
 
 static int make_scratch(struct scratch *s, size_t count)
 {
-	const size_t sizes[] = {count,     count,         count,         count,        count + 1,
-				count + 1, 2 * count + 1, 3 * count + 1, 4 * count + 1};
 	struct parts *const all[] = {&s->busy,  &s->h2d, &s->sync,  &s->others, &s->gaps,
 				     &s->after, &s->two, &s->three, &s->four};
-	size_t at = 0;
+	const size_t room = 4 * count + 1; /* `four` needs the most: it joins the first four */
 
-	s->memory = malloc((14 * count + 5) * sizeof(*s->memory));
+	s->memory = malloc(ARRAY_COUNT(all) * room * sizeof(*s->memory));
 	if (!s->memory)
 		return -ENOMEM;
-	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
-		*all[i] = (struct parts){s->memory + at, 0};
-		at += sizes[i];
-	}
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
+		*all[i] = (struct parts){s->memory + i * room, 0};
 	return 0;
 }
 
