@@ -464,7 +464,7 @@ static void add_delivery(const struct batch_series *s, const struct finding *f, 
 }
 
 static void list_causes(const struct batch_series *s, const struct finding *f,
-			const struct cause_input *input, const struct split *split,
+			const struct cause_input *input, const double *shares,
 			struct diagnosis *d)
 {
 	const double *part_ns = f->account.part_ns;
@@ -495,7 +495,7 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			const bool is_warm = owner == SPLIT_COLD && !may_be_cold(s, f, d);
 
 			add_cause(d, cause_of_pool(s, f, d, is_warm ? SPLIT_CAPACITY : owner),
-				  pool_ns * split->share[owner], time_ns);
+				  pool_ns * shares[owner], time_ns);
 		}
 		while (d->cause_count > 1 && d->causes[d->cause_count - 1].share < CAUSE_COST_LEAST)
 			d->cause_count--;
@@ -582,10 +582,9 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 	       const struct cause_input *input, struct diagnosis *ret)
 {
 	const bool advises = !input || !input->is_bare;
-	const struct split_periods periods = {&ret->wait, &ret->load};
 	static const struct cause_input nothing;
 	float *gpu_idle = NULL;
-	struct split split;
+	double shares[SPLIT_MAX];
 	struct trace trace;
 	int r;
 
@@ -613,10 +612,7 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 		uneven_find(s, f, grounds_is_asking(&ret->grounds), &ret->uneven);
 	skipped_find(s, f, input->has_gpu, &ret->skipped);
 	skipped_find_passes(s, f, input->has_gpu, &ret->passes);
-	split_find(s, f, &ret->slow, &periods, &split);
-	ret->cold = split.cold;
-	ret->shift = split.shift;
-	ret->queued_share = split.queued_share;
+	split_find(s, f, ret, shares);
 	ret->cpu_share = cpu_share(s, f, input->facts);
 	find_stages(s, f, input->stages, &ret->stages);
 	if (advises ||
@@ -642,7 +638,7 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 	}
 	/* No cause is given without a verdict, or if perhaps another thread did the waiting. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
-		list_causes(s, f, input, &split, ret);
+		list_causes(s, f, input, shares, ret);
 	if (ret->cause == CAUSE_TOO_MANY_WORKERS && ret->whatif.gap != WHATIF_GAP_NONE)
 		ret->whatif.fewer_workers = (int32_t)ceil(s->cores);
 	if (r < 0 || !advises)

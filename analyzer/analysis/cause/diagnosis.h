@@ -10,7 +10,6 @@
 #include "analysis/cause/growth.h"
 #include "analysis/cause/skipped.h"
 #include "analysis/cause/slow.h"
-#include "analysis/cause/split.h"
 #include "analysis/cause/stages.h"
 #include "analysis/cause/uneven.h"
 #include "analysis/gpu/gpu_use.h"
@@ -157,6 +156,21 @@ struct grounds {
 	const struct load_facts *facts; /* the facts that were looked at; NULL: there were none */
 };
 
+/* Compares the first epoch with the later epochs. NAN: there is only one epoch. */
+struct cold {
+	double first_load_ns, later_load_ns;
+	double first_ratio, later_ratio; /* share of the time spent waiting for batches not ready */
+	double excess_ns; /* time by which the first epoch's loads exceed as many later loads */
+	double owned_ns;
+	bool found;
+};
+
+/* Loads take longer from one batch on, as when a storage's burst credit is used up. */
+struct shift {
+	size_t at; /* first batch with longer loads; 0: there is no shift */
+	double before_ns, after_ns;
+};
+
 struct diagnosis {
 	enum cause cause;
 	enum cause second; /* cause reported beside the first one; CAUSE_UNKNOWN: none */
@@ -176,7 +190,7 @@ struct diagnosis {
 	struct shift shift;
 	double cpu_share;         /* share of the cores' time that the workers use; NAN: unknown */
 	double start_sampling_ns; /* time of choosing samples at epoch starts; 0: not a cause */
-	double queued_share;      /* share of the waiting during which later batches were ready */
+	double queued_share; /* share of the waiting while later batches were ready; NAN: unknown */
 	struct whatif whatif;
 	struct boot boot;
 	struct advice_list advice;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/cause/split.h"
 #include "analysis/statistics/stats.h"
 
 #define LEFT_EARLY      1.5  /* epochs end early if this many loads are made for each batch taken */

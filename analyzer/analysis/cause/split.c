@@ -2,6 +2,7 @@
 #include "analysis/cause/split.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/statistics/stats.h"
 
@@ -159,12 +160,11 @@ static void pool_add(const struct batch_series *s, const struct slow_workers *sl
 
 /* Adds waits to the pool before or after the shift. Waits of a cold epoch belong to neither. */
 static void fill_pools(const struct batch_series *s, const struct finding *f,
-		       const struct slow_workers *slow, const struct split *split,
-		       struct pools *ret)
+		       const struct diagnosis *d, struct pools *ret)
 {
 	*ret = (struct pools){0};
 	for (size_t run = 0; run < s->run_count; run++) {
-		bool is_cold = split->cold.found && s->runs[run].epoch == s->runs[0].epoch;
+		bool is_cold = d->cold.found && s->runs[run].epoch == s->runs[0].epoch;
 
 		for (size_t i = s->runs[run].begin; i < series_run_end(s, run); i++) {
 			double wait_ns = stall_not_ready_ns(s, f, i);
@@ -173,8 +173,8 @@ static void fill_pools(const struct batch_series *s, const struct finding *f,
 				continue;
 			ret->wait_ns += wait_ns;
 			if (!is_cold)
-				pool_add(s, slow, i, wait_ns,
-					 i < split->shift.at ? &ret->before : &ret->after);
+				pool_add(s, &d->slow, i, wait_ns,
+					 i < d->shift.at ? &ret->before : &ret->after);
 		}
 	}
 	ret->queue_known_ns = ret->before.queue_known_ns + ret->after.queue_known_ns;
@@ -182,14 +182,13 @@ static void fill_pools(const struct batch_series *s, const struct finding *f,
 }
 
 static double isolated_ns(const struct batch_series *s, const struct finding *f,
-			  const struct split_periods *periods, const struct pools *pools)
+			  const struct diagnosis *d, const struct pools *pools)
 {
 	const struct stats_column starved = series_column(s, stall_waits(s, f), SERIES_STARVED);
 	size_t count = (size_t)ceil(ISOLATED_SHARE * (double)f->starved_count);
 	double ns;
 
-	if (!f->starved_count || s->workers == 0 || periods->wait->regular ||
-	    periods->load->regular)
+	if (!f->starved_count || s->workers == 0 || d->wait.regular || d->load.regular)
 		return 0;
 	if (count < ISOLATED_FEWEST)
 		count = ISOLATED_FEWEST;
@@ -198,10 +197,9 @@ static double isolated_ns(const struct batch_series *s, const struct finding *f,
 	return ns < ISOLATED_LEAST * pools->wait_ns ? 0 : fmin(ns, pools->wait_ns);
 }
 
-static double periodic_share(const struct batch_series *s, const struct slow_workers *slow,
-			     const struct split_periods *periods)
+static double periodic_share(const struct batch_series *s, const struct diagnosis *d)
 {
-	const struct period *wait = periods->wait, *load = periods->load;
+	const struct period *wait = &d->wait, *load = &d->load;
 	double share = 0;
 	const int32_t workers = series_busy_workers(s);
 	bool is_load = load->batches && load->batches != workers;
@@ -211,7 +209,7 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 		return 0;
 	if (wait->regular && workers > 1 && wait->batches > workers && wait->batches % workers == 0)
 		share = wait->share;
-	if (slow->every || (is_load && load->regular) ||
+	if (d->slow.every || (is_load && load->regular) ||
 	    (is_load && wait->batches &&
 	     (wait->batches % load->batches == 0 || load->batches % wait->batches == 0)))
 		share = fmax(share, fmax(load->share, wait->share));
@@ -245,7 +243,7 @@ bool split_are_slow_together(const struct batch_series *s)
 }
 
 static void share_out(const struct batch_series *s, const struct finding *f,
-		      const struct pool *pool, double periodic, double part, struct split *split)
+		      const struct pool *pool, double periodic, double part, double *shares)
 {
 	double rho = pool->load_ns / (double)pool->load_count / series_busy_workers(s) /
 		     f->taken_mean_ns;
@@ -256,54 +254,54 @@ static void share_out(const struct batch_series *s, const struct finding *f,
 			   split_are_slow_together(s);
 
 	if (rho >= CAPACITY && s->workers > 0 && !halts) {
-		split->share[SPLIT_CAPACITY] += part;
+		shares[SPLIT_CAPACITY] += part;
 		return;
 	}
-	split->share[SPLIT_PERIODIC] += part * periodic;
+	shares[SPLIT_PERIODIC] += part * periodic;
 	part *= 1 - periodic;
 	if (pool->queue_known_ns > 0 && s->in_order != 0)
 		queued = pool->queued_ns / pool->queue_known_ns;
-	split->share[SPLIT_HEAD_OF_LINE] += part * queued;
+	shares[SPLIT_HEAD_OF_LINE] += part * queued;
 	if (rho >= CAPACITY_MARGINAL && s->workers > 0 && !halts)
 		rest = SPLIT_CAPACITY;
-	split->share[rest] += part * (1 - queued);
+	shares[rest] += part * (1 - queued);
 }
 
 void split_find(const struct batch_series *s, const struct finding *f,
-		const struct slow_workers *slow, const struct split_periods *periods,
-		struct split *ret)
+		struct diagnosis *d, double ret_shares[SPLIT_MAX])
 {
-	double periodic = periodic_share(s, slow, periods), rest, isolated, pooled;
+	double periodic = periodic_share(s, d), rest, isolated, pooled;
 	struct pools pools;
 
-	*ret = (struct split){.queued_share = NAN};
-	ret->share[s->workers == 0 ? SPLIT_SINGLE : SPLIT_UNSEEN] = 1;
+	memset(ret_shares, 0, SPLIT_MAX * sizeof(*ret_shares));
+	d->queued_share = NAN;
+	ret_shares[s->workers == 0 ? SPLIT_SINGLE : SPLIT_UNSEEN] = 1;
 	if (!s->wait_ns || !f->steady_count)
 		return;
-	find_cold(s, f, &ret->cold);
-	if (!ret->cold.found)
-		find_shift(s, &ret->shift);
-	fill_pools(s, f, slow, ret, &pools);
+	find_cold(s, f, &d->cold);
+	if (!d->cold.found)
+		find_shift(s, &d->shift);
+	fill_pools(s, f, d, &pools);
 	if (pools.queue_known_ns > 0)
-		ret->queued_share = pools.queued_ns / pools.queue_known_ns;
+		d->queued_share = pools.queued_ns / pools.queue_known_ns;
 	if (!(pools.wait_ns > 0) || s->workers == 0)
 		return;
-	ret->share[SPLIT_UNSEEN] = 0;
+	ret_shares[SPLIT_UNSEEN] = 0;
 	rest = 1;
-	ret->share[SPLIT_COLD] = fmin(rest, ret->cold.owned_ns / pools.wait_ns);
-	rest -= ret->share[SPLIT_COLD];
-	if (slow->worker >= 0)
-		ret->share[SPLIT_SLOW_WORKER] = fmin(rest, slow->owned_ns / pools.wait_ns);
-	rest -= ret->share[SPLIT_SLOW_WORKER];
-	isolated = isolated_ns(s, f, periods, &pools) / pools.wait_ns;
+	ret_shares[SPLIT_COLD] = fmin(rest, d->cold.owned_ns / pools.wait_ns);
+	rest -= ret_shares[SPLIT_COLD];
+	if (d->slow.worker >= 0)
+		ret_shares[SPLIT_SLOW_WORKER] = fmin(rest, d->slow.owned_ns / pools.wait_ns);
+	rest -= ret_shares[SPLIT_SLOW_WORKER];
+	isolated = isolated_ns(s, f, d, &pools) / pools.wait_ns;
 	if (rest == 1)
-		ret->share[SPLIT_ISOLATED] = isolated;
-	rest -= ret->share[SPLIT_ISOLATED];
+		ret_shares[SPLIT_ISOLATED] = isolated;
+	rest -= ret_shares[SPLIT_ISOLATED];
 	pooled = pools.before.wait_ns + pools.after.wait_ns;
 	if (!(pooled > 0)) {
-		ret->share[SPLIT_COLD] += rest;
+		ret_shares[SPLIT_COLD] += rest;
 		return;
 	}
-	share_out(s, f, &pools.before, periodic, rest * pools.before.wait_ns / pooled, ret);
-	share_out(s, f, &pools.after, periodic, rest * pools.after.wait_ns / pooled, ret);
+	share_out(s, f, &pools.before, periodic, rest * pools.before.wait_ns / pooled, ret_shares);
+	share_out(s, f, &pools.after, periodic, rest * pools.after.wait_ns / pooled, ret_shares);
 }

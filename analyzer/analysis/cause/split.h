@@ -24,9 +24,7 @@
  */
 #pragma once
 
-#include "analysis/account/stall.h"
-#include "analysis/cause/slow.h"
-#include "analysis/period/period.h"
+#include "analysis/cause/diagnosis.h"
 
 enum split_owner {
 	SPLIT_CAPACITY,
@@ -41,35 +39,12 @@ enum split_owner {
 	SPLIT_MAX
 };
 
-/* Compares the first epoch with the later epochs. NAN: there is only one epoch. */
-struct cold {
-	double first_load_ns, later_load_ns;
-	double first_ratio, later_ratio; /* share of the time spent waiting for batches not ready */
-	double excess_ns; /* time by which the first epoch's loads exceed as many later loads */
-	double owned_ns;
-	bool found;
-};
-
-/* Loads take longer from one batch on, as when a storage's burst credit is used up. */
-struct shift {
-	size_t at; /* first batch with longer loads; 0: there is no shift */
-	double before_ns, after_ns;
-};
-
-struct split {
-	double share[SPLIT_MAX]; /* share of the waiting that each owner has; the sum is 1 */
-	double queued_share; /* share of the waiting while later batches were ready; NAN: unknown */
-	struct cold cold;
-	struct shift shift;
-};
-
-struct split_periods {
-	const struct period *wait, *load;
-};
-
+/*
+ * Finds the share of the waiting that each owner has; the sum is 1. Uses the periods and the slow
+ * workers of the diagnosis. Sets its cold, shift and queued_share.
+ */
 void split_find(const struct batch_series *series, const struct finding *finding,
-		const struct slow_workers *slow, const struct split_periods *periods,
-		struct split *ret);
+		struct diagnosis *diagnosis, double ret_shares[SPLIT_MAX]);
 
 /* Returns true if half or more of the loads under way while the training starved were slow. */
 bool split_are_slow_together(const struct batch_series *series);
