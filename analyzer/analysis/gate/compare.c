@@ -45,52 +45,38 @@ static int add(struct compare_side *side, const struct value *values, size_t cou
 	return r;
 }
 
-/* Times of one batch; `restart` is 0 unless the batch begins an epoch. NAN: unknown. */
-struct times {
-	double wait_ns, compute_ns;
-	struct account_restart restart;
-};
-
-static int add_waits(struct compare_side *side, const struct batch_series *s, size_t i,
-		     bool is_start, const struct times *times)
-{
-	double restart_ns = times->restart.start_ns + times->restart.end_ns;
-	double wait_ns = times->wait_ns + restart_ns, step_ns = wait_ns + times->compute_ns;
-	double end_ns = isnan(wait_ns) ? NAN : times->restart.end_ns;
-	double start_ns = isnan(wait_ns) ? NAN : times->restart.start_ns;
-	const struct account_wait parts =
-		account_divide(s->workers, times->wait_ns, series_known(s->handover_ns, i),
-			       series_known(s->sample_ns, i));
-	const struct value values[] = {
-		{COMPARE_STEP, isnan(step_ns) ? series_known(s->step_ns, i) : step_ns, 1},
-		{COMPARE_WAIT, wait_ns, 1},
-		{COMPARE_RECEIVING, is_start ? 0 : parts.receiving_ns, 1},
-		{COMPARE_SAMPLING, is_start ? 0 : parts.sampling_ns, 1},
-		{COMPARE_EPOCH_START, start_ns + (is_start ? times->wait_ns : 0), 1},
-		{COMPARE_EPOCH_END, end_ns, 1},
-	};
-
-	return i == 0 && !s->is_part ? 0 : add(side, values, ARRAY_COUNT(values));
-}
-
+/* Adds a batch. `restart` is 0 unless the batch begins an epoch. */
 static int add_batch(struct compare_side *side, const struct batch_series *s,
 		     const struct finding *f, const struct series_place *place,
-		     const struct times *times)
+		     const struct account_restart *restart)
 {
-	size_t i = place->i;
-	bool is_start = place->batch < account_start_count(s->workers);
-	double counted_ns = series_known(stall_waits(s, f), i) + times->restart.start_ns +
-			    times->restart.end_ns;
-	bool has_stall = f->gap == STALL_GAP_NONE && (i > 0 || s->is_part);
+	const size_t i = place->i;
+	const bool is_start = place->batch < account_start_count(s->workers);
+	/* Values divided by 0 are left out: the run's first wait is start-up. */
+	const double waits = i > 0 || s->is_part;
+	const double own_ns = series_known(s->wait_ns, i), seen = isnan(own_ns) ? 0 : waits;
+	const double restart_ns = restart->start_ns + restart->end_ns;
+	const double compute_ns = series_known(s->compute_ns, i);
+	const double step_ns = own_ns + restart_ns + compute_ns;
+	const double counted_ns = series_known(stall_waits(s, f), i) + restart_ns;
+	const bool has_stall = f->gap == STALL_GAP_NONE && waits > 0;
+	const struct account_wait parts =
+		account_divide(s->workers, own_ns, series_known(s->handover_ns, i),
+			       series_known(s->sample_ns, i));
 	const struct value values[] = {
-		{COMPARE_COMPUTE, times->compute_ns, 1},
+		{COMPARE_STEP, isnan(step_ns) ? series_known(s->step_ns, i) : step_ns, waits},
+		{COMPARE_WAIT, own_ns + restart_ns, waits},
+		{COMPARE_RECEIVING, is_start ? 0 : parts.receiving_ns, waits},
+		{COMPARE_SAMPLING, is_start ? 0 : parts.sampling_ns, waits},
+		{COMPARE_EPOCH_START, restart->start_ns + (is_start ? own_ns : 0), seen},
+		{COMPARE_EPOCH_END, restart->end_ns, seen},
+		{COMPARE_COMPUTE, compute_ns, 1},
 		{COMPARE_GPU_BUSY, series_known(s->gpu_busy_ns, i), 1},
 		{COMPARE_GPU_IDLE, series_known(s->gpu_idle_ns, i), 1},
 		{COMPARE_STALL, counted_ns, has_stall ? counted_ns + stall_demand_ns(s, f, i) : 0},
 	};
-	int r = add_waits(side, s, i, is_start, times);
 
-	return r ? r : add(side, values, ARRAY_COUNT(values));
+	return add(side, values, ARRAY_COUNT(values));
 }
 
 int compare_add_series(struct compare_side *side, const struct batch_series *series,
@@ -103,11 +89,9 @@ int compare_add_series(struct compare_side *side, const struct batch_series *ser
 	side->block = boot_block(series);
 	side->stall_ratio = finding->gap == STALL_GAP_NONE ? finding->stall_ratio : NAN;
 	while (r == 0 && series_next(series, &place)) {
-		struct times times = {.wait_ns = series_known(series->wait_ns, place.i),
-				      .compute_ns = series_known(series->compute_ns, place.i),
-				      .restart = account_restart(series, &next, place.epoch)};
+		const struct account_restart restart = account_restart(series, &next, place.epoch);
 
-		r = add_batch(side, series, finding, &place, &times);
+		r = add_batch(side, series, finding, &place, &restart);
 	}
 	return r;
 }
