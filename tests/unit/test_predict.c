@@ -202,35 +202,36 @@ Test(predict, a_grid_has_the_run_and_settings_around_it)
 
 	m.load = 800;
 	predict_grid(&m, &whatif, &grid);
-	cr_assert_eq(grid.workers[grid.worker_was], 4);
-	cr_assert_eq(grid.prefetch[grid.prefetch_was], 2);
-	cr_assert_eq(grid.load[grid.load_was], 1);
+	cr_assert_eq(grid.workers.values[grid.workers.was], 4);
+	cr_assert_eq(grid.prefetch.values[grid.prefetch.was], 2);
+	cr_assert_eq(grid.load.values[grid.load.was], 1);
 	cr_expect(grid.in_order[0] && !grid.in_order[1] && grid.order_count == 2);
-	cr_expect_geq(grid.worker_count, 9);
-	cr_expect_eq(grid.prefetch_count, 4);
-	cr_expect_eq(grid.load_count, 6);
-	for (size_t i = 1; i < grid.worker_count; i++)
-		cr_expect_lt(grid.workers[i - 1], grid.workers[i]);
-	for (size_t i = 1; i < grid.prefetch_count; i++)
-		cr_expect_lt(grid.prefetch[i - 1], grid.prefetch[i]);
-	for (size_t i = 1; i < grid.load_count; i++)
-		cr_expect_lt(grid.load[i - 1], grid.load[i]);
-	cr_expect(grid.workers[0] == 1 && grid.load[0] == 0.25 && grid.prefetch[0] == 1);
+	cr_expect_geq(grid.workers.count, 9);
+	cr_expect_eq(grid.prefetch.count, 4);
+	cr_expect_eq(grid.load.count, 6);
+	for (size_t i = 1; i < grid.workers.count; i++)
+		cr_expect_lt(grid.workers.values[i - 1], grid.workers.values[i]);
+	for (size_t i = 1; i < grid.prefetch.count; i++)
+		cr_expect_lt(grid.prefetch.values[i - 1], grid.prefetch.values[i]);
+	for (size_t i = 1; i < grid.load.count; i++)
+		cr_expect_lt(grid.load.values[i - 1], grid.load.values[i]);
+	cr_expect(grid.workers.values[0] == 1 && grid.load.values[0] == 0.25 &&
+		  grid.prefetch.values[0] == 1);
 	/* The points are sorted by workers first: those of the run, and of twice the workers. */
-	for (size_t i = 0; i < grid.worker_count; i++)
-		for (size_t k = 0; k < grid.prefetch_count; k++)
-			for (size_t l = 0; l < grid.load_count; l++)
+	for (size_t i = 0; i < grid.workers.count; i++)
+		for (size_t k = 0; k < grid.prefetch.count; k++)
+			for (size_t l = 0; l < grid.load.count; l++)
 				for (size_t o = 0; o < 2; o++, at++) {
 					const double per_s = grid.points[at].batches_per_s;
-					const bool is_run = grid.workers[i] == 4 &&
-							    grid.prefetch[k] == 2 && !o;
+					const bool is_run = grid.workers.values[i] == 4 &&
+							    grid.prefetch.values[k] == 2 && !o;
 
-					if (is_run && grid.load[l] == 1)
+					if (is_run && grid.load.values[l] == 1)
 						cr_expect_float_eq(
 							per_s,
 							whatif.batches_per_s[WHATIF_BASELINE],
 							1e-9);
-					if (is_run && grid.load[l] == 0.5)
+					if (is_run && grid.load.values[l] == 0.5)
 						cr_expect_float_eq(
 							per_s,
 							whatif.batches_per_s[WHATIF_LOAD_HALF],
@@ -249,10 +250,10 @@ Test(predict, a_grid_of_a_training_that_loads_for_itself_has_few_workers)
 	m.workers = 0;
 	m.load = 300;
 	predict_grid(&m, &whatif, &grid);
-	cr_assert_gt(grid.worker_count, 3);
-	cr_expect(grid.workers[0] == 0 && grid.worker_was == 0);
-	for (size_t i = 1; i < grid.worker_count; i++)
-		cr_expect_lt(grid.workers[i - 1], grid.workers[i]);
+	cr_assert_gt(grid.workers.count, 3);
+	cr_expect(grid.workers.values[0] == 0 && grid.workers.was == 0);
+	for (size_t i = 1; i < grid.workers.count; i++)
+		cr_expect_lt(grid.workers.values[i - 1], grid.workers.values[i]);
 	grid_done(&grid);
 	/* What is not predicted at all has no grid. */
 	whatif.batches_per_s[WHATIF_BASELINE] = NAN;

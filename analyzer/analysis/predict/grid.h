@@ -6,14 +6,17 @@
 
 #define GRID_MOST 12
 
+/* Values of one setting, in ascending order. */
+struct grid_axis {
+	double values[GRID_MOST];
+	size_t count;
+	size_t was; /* index of the run's own value */
+};
+
 struct grid {
-	int32_t workers[GRID_MOST], prefetch[GRID_MOST];
-	double load[GRID_MOST];
-	bool in_order[2];
-	/* x_count: number of values in the array x; x_was: index of the run's own value in it.
-	 * Values ascend, but in_order begins with the run's own value. */
-	size_t worker_count, prefetch_count, load_count, order_count;
-	size_t worker_was, prefetch_was, load_was;
+	struct grid_axis workers, prefetch, load;
+	bool in_order[2]; /* begins with the run's own value */
+	size_t order_count, count; /* count: number of points */
 	/* Sorted by number of workers, then by prefetch factor, load and order. */
 	struct whatif_point *points;
 };

@@ -199,18 +199,16 @@ static int put_bars(struct jsonw *json, const struct batch_series *s)
 
 static void put_grid(struct jsonw *json, const struct grid *grid)
 {
-	const size_t was[] = {grid->worker_was, grid->prefetch_was, grid->load_was};
-	const size_t count = grid->worker_count * grid->prefetch_count * grid->load_count *
-			     grid->order_count;
+	const size_t was[] = {grid->workers.was, grid->prefetch.was, grid->load.was};
 
 	jsonw_open(json, "grid", '{');
-	VALUES("workers", grid->worker_count, true, int, grid->workers[k], "")
-	VALUES("prefetch", grid->prefetch_count, true, int, grid->prefetch[k], "")
-	VALUES("load", grid->load_count, true, number, grid->load[k], "")
+	VALUES("workers", grid->workers.count, true, number, grid->workers.values[k], "")
+	VALUES("prefetch", grid->prefetch.count, true, number, grid->prefetch.values[k], "")
+	VALUES("load", grid->load.count, true, number, grid->load.values[k], "")
 	VALUES("inOrder", grid->order_count, true, bool, grid->in_order[k], "")
 	VALUES("was", ARRAY_COUNT(was), true, int, (int64_t)was[k], "")
-	VALUES("rate", count, true, number, grid->points[k].batches_per_s, "")
-	VALUES("stall", count, true, number, grid->points[k].stall_ratio, "")
+	VALUES("rate", grid->count, true, number, grid->points[k].batches_per_s, "")
+	VALUES("stall", grid->count, true, number, grid->points[k].stall_ratio, "")
 	jsonw_close(json, '}');
 }
 

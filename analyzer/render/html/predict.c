@@ -19,10 +19,10 @@ static void put_controls(struct html *html)
 	const struct grid *grid = html->input->grid;
 
 	html_put(html, "<div id=\"whatif\" hidden>\n<h3>Try it</h3>\n<div class=\"sliders\">\n");
-	put_slider(html, "workers", "workers", grid->worker_count, grid->worker_was);
-	put_slider(html, "load", "time of a load", grid->load_count, grid->load_was);
+	put_slider(html, "workers", "workers", grid->workers.count, grid->workers.was);
+	put_slider(html, "load", "time of a load", grid->load.count, grid->load.was);
 	put_slider(html, "prefetch", dialect_of(html->input->report->loader)->prefetch_each,
-		   grid->prefetch_count, grid->prefetch_was);
+		   grid->prefetch.count, grid->prefetch.was);
 	html_put(html,
 		 "<label for=\"s-order\">in order</label>"
 		 "<input type=\"checkbox\" id=\"s-order\"%s%s>"
