@@ -41,12 +41,13 @@ static struct events_query excess(const struct batch_series *s, const float *val
 				  double floor_ns, double median_ns)
 {
 	struct events_query query = {.series = s, .values = values};
-	struct stats_column column = {values, s->state, s->count};
+	struct stats_column column;
 
 	if (s->wait_ns && s->compute_ns)
-		query.mask = query.want = column.mask = column.want = SERIES_STEADY;
+		query.mask = SERIES_STEADY;
 	else
 		query.from_start = true;
+	column = series_column(s, values, query.mask);
 	if (values)
 		query.offset_ns = isnan(median_ns) ? stats_median(&column) : median_ns;
 	if (isnan(query.offset_ns))
@@ -112,7 +113,6 @@ static int find_periods(const struct batch_series *s, const struct finding *f,
 		.series = s,
 		.values = stall_waits(s, f),
 		.mask = SERIES_STARVED,
-		.want = SERIES_STARVED,
 	};
 	bool is_partial = !s->wait_ns || !s->compute_ns;
 	struct events_query of_wait =

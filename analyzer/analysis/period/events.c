@@ -25,7 +25,7 @@ static double event_ns(const struct events_query *q, size_t i)
 {
 	double ns;
 
-	if ((q->series->state[i] & q->mask) != q->want || !(q->values[i] >= 0))
+	if ((q->series->state[i] & q->mask) != q->mask || !(q->values[i] >= 0))
 		return 0;
 	ns = (double)q->values[i] - q->offset_ns;
 	return ns > 0 && ns >= q->theta_ns ? ns : 0;

@@ -10,7 +10,7 @@
 struct events_query {
 	const struct batch_series *series;
 	const float *values;
-	uint8_t mask, want; /* takes only batches with (state & mask) == want */
+	uint8_t mask; /* takes only batches whose state has all of these bits */
 	double offset_ns;   /* normal size of a value, which is subtracted from each */
 	double theta_ns;    /* an event's (value - offset_ns) is at least this, and above 0 */
 	bool from_start;    /* also takes the first W batches of each epoch */
