@@ -398,67 +398,56 @@ static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 	}
 }
 
-struct draws {
-	size_t *order;
-	double *before, *now, *error, *margins; /* one allocation, which begins at `before` */
-	bool *alarmed;
-};
-
-static void draw_all(const struct gate_limit *limit, const double *ratios, const double *errors,
-		     size_t count, size_t now_count, struct draws *draws,
-		     struct gate_calibration *ret)
+/* Calls the first runs in this order baselines, and the next ones new. Returns find_margin(). */
+static double margin_of_draw(const struct gate_limit *limit, const double *ratios,
+			     const double *errors, const size_t *order, size_t now_count)
 {
-	const size_t before_count = GATE_FEWEST_BASELINES;
-	uint64_t state = SEED;
+	double before[GATE_FEWEST_BASELINES], now[GATE_SEPARATE_RUNS], error[GATE_SEPARATE_RUNS];
+	const struct gate_groups groups = {before, ARRAY_COUNT(before), now, error, now_count};
 
-	for (size_t i = 0; i < count; i++)
-		draws->order[i] = i;
-	for (size_t i = 0; i < DRAWS; i++) {
-		shuffle(draws->order, count, before_count + now_count, &state);
-		for (size_t k = 0; k < before_count; k++)
-			draws->before[k] = ratios[draws->order[k]];
-		for (size_t k = 0; k < now_count; k++) {
-			draws->now[k] = ratios[draws->order[before_count + k]];
-			draws->error[k] = errors[draws->order[before_count + k]];
-		}
-		draws->margins[i] = find_margin(
-			limit, &(struct gate_groups){draws->before, before_count, draws->now,
-						     draws->error, now_count});
-		if (draws->margins[i] >= 0)
-			continue;
-		ret->alarm_count++;
-		for (size_t k = 0; k < now_count; k++)
-			draws->alarmed[draws->order[before_count + k]] = true;
+	for (size_t k = 0; k < ARRAY_COUNT(before); k++)
+		before[k] = ratios[order[k]];
+	for (size_t k = 0; k < now_count; k++) {
+		now[k] = ratios[order[ARRAY_COUNT(before) + k]];
+		error[k] = errors[order[ARRAY_COUNT(before) + k]];
 	}
-	for (size_t i = 0; i < count; i++)
-		ret->alarm_run_count += draws->alarmed[i];
-	stats_sort(draws->margins, DRAWS);
-	ret->detect50 = fmax(0, draws->margins[DRAWS / 2]);
-	ret->detect95 = fmax(0, draws->margins[DRAWS * 95 / 100]);
+	return find_margin(limit, &groups);
 }
 
 int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
 		   size_t count, struct gate_calibration *ret)
 {
-	size_t now_count = limit->rule == GATE_BOUND ? 1 : GATE_SEPARATE_RUNS;
-	struct draws draws = {
-		.order = calloc(count, sizeof(*draws.order)),
-		.before = calloc(3 * count + DRAWS, sizeof(*draws.before)),
-		.alarmed = calloc(count, sizeof(*draws.alarmed)),
-	};
-	int r = -EDOM;
+	const size_t before_count = GATE_FEWEST_BASELINES;
+	const size_t now_count = limit->rule == GATE_BOUND ? 1 : GATE_SEPARATE_RUNS;
+	size_t *order = calloc(count, sizeof(*order)), i;
+	bool *alarmed = calloc(count, sizeof(*alarmed));
+	double *margins = calloc(DRAWS, sizeof(*margins));
+	uint64_t state = SEED;
+	int r = order && alarmed && margins ? 0 : -ENOMEM;
 
 	*ret = (struct gate_calibration){.run_count = count, .draw_count = DRAWS};
-	if (count >= GATE_FEWEST_BASELINES + now_count)
-		r = draws.order && draws.before && draws.alarmed ? 0 : -ENOMEM;
-	if (r == 0) {
-		draws.now = draws.before + count;
-		draws.error = draws.now + count;
-		draws.margins = draws.error + count;
-		draw_all(limit, ratios, errors, count, now_count, &draws, ret);
+	if (count < before_count + now_count)
+		r = -EDOM;
+	for (i = 0; r == 0 && i < count; i++)
+		order[i] = i;
+	for (i = 0; r == 0 && i < DRAWS; i++) {
+		shuffle(order, count, before_count + now_count, &state);
+		margins[i] = margin_of_draw(limit, ratios, errors, order, now_count);
+		if (margins[i] >= 0)
+			continue;
+		ret->alarm_count++;
+		for (size_t k = 0; k < now_count; k++)
+			alarmed[order[before_count + k]] = true;
 	}
-	free(draws.order);
-	free(draws.before);
-	free(draws.alarmed);
+	for (i = 0; r == 0 && i < count; i++)
+		ret->alarm_run_count += alarmed[i];
+	if (r == 0) {
+		stats_sort(margins, DRAWS);
+		ret->detect50 = fmax(0, margins[DRAWS / 2]);
+		ret->detect95 = fmax(0, margins[DRAWS * 95 / 100]);
+	}
+	free(order);
+	free(alarmed);
+	free(margins);
 	return r;
 }
