@@ -114,13 +114,6 @@ static int add_bins(struct rank_job *whole, struct rank_job *part, int width)
 			    from->count);
 }
 
-static void add_sums(struct windows *whole, const struct windows *part)
-{
-	whole->placed += part->placed;
-	whole->wait_ns += part->wait_ns;
-	whole->time_ns += part->time_ns;
-}
-
 static int add_group(struct rank_job *whole, const struct rank_job *part, size_t number,
 		     const int32_t *numbers)
 {
@@ -134,7 +127,7 @@ static int add_group(struct rank_job *whole, const struct rank_job *part, size_t
 	renumber(&group->by_step, numbers);
 	for (int width = 0; r == 0 && width < WINDOW_WIDTHS; width++)
 		r = add_epochs(whole, part, &group->by_step, width, &to->by_step);
-	add_sums(&to->by_step, &group->by_step);
+	window_add_sums(&to->by_step, &group->by_step);
 	rank_group_count(&to->sums, &group->sums);
 	for (size_t i = 0; i < part->rank_count; i++) {
 		struct rank_member *member = &whole->members[numbers[i]];
@@ -156,7 +149,7 @@ int merge_add(struct rank_job *whole, struct rank_job *part, const int32_t *numb
 	renumber(&part->by_clock, numbers);
 	for (int width = 0; r == 0 && part->bin_ns && width < WINDOW_WIDTHS; width++)
 		r = add_bins(whole, part, width);
-	add_sums(&whole->by_clock, &part->by_clock);
+	window_add_sums(&whole->by_clock, &part->by_clock);
 	whole->rank_count += part->rank_count;
 	return r;
 }

@@ -152,6 +152,13 @@ int window_merge(struct windows *windows, int width, size_t at, const struct win
 	return r < 0 ? r : 0;
 }
 
+void window_add_sums(struct windows *windows, const struct windows *other)
+{
+	windows->placed += other->placed;
+	windows->wait_ns += other->wait_ns;
+	windows->time_ns += other->time_ns;
+}
+
 int window_unite(struct windows *windows, const struct windows *other)
 {
 	int r = 0;
@@ -162,9 +169,7 @@ int window_unite(struct windows *windows, const struct windows *other)
 		r = window_merge(windows, i, from->is_full ? WINDOW_MOST : 0, from->list,
 				 from->is_full ? 1 : from->count);
 	}
-	windows->placed += other->placed;
-	windows->wait_ns += other->wait_ns;
-	windows->time_ns += other->time_ns;
+	window_add_sums(windows, other);
 	return r;
 }
 

@@ -53,6 +53,7 @@ int window_end(struct windows *windows, size_t rank);
 int window_merge(struct windows *windows, int width, size_t at, const struct window *list,
 		 size_t count);
 
+void window_add_sums(struct windows *windows, const struct windows *other);
 int window_unite(struct windows *windows, const struct windows *other);
 
 void window_done(struct windows *windows);
