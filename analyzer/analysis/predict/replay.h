@@ -3,17 +3,12 @@
  * replay.h - computes how long the run would have taken with another loader, from its recorded
  * loads and steps.
  *
- * A PyTorch DataLoader that delivers in order is this recursion in each epoch (S start of a load, F
- * its end, R request, D delivery, L load, C compute, W workers, p prefetch):
- *
- *     S[j] = max(F[j-W], D[j-pW]) + lag    F[j] = S[j] + L[j]
- *     D[j] = max(R[j], F[j] + latency) + hand-over[j]    R[j+1] = D[j] + C[j]
- *
- * Batch j is loaded by worker j mod W. With in_order=False, the batch that was finished first is
- * delivered, and its worker gets the next load. If some workers run out of data before others, the
- * batches are replayed in the workers that loaded them. In a pool (MXNet Gluon), the worker that is
- * free first takes the next load. The whole run is replayed once, with the starts and ends of its
- * epochs. crowd.h does the same for threads that compete for cores.
+ * A PyTorch DataLoader that delivers in order is a recursion, which analysis/README.md has: batch j
+ * is loaded by worker j mod W, the number of workers. With in_order=False, the batch that was
+ * finished first is delivered, and its worker gets the next load. If some workers run out of data
+ * before others, the batches are replayed in the workers that loaded them. In a pool (MXNet Gluon),
+ * the worker that is free first takes the next load. The whole run is replayed once, with the
+ * starts and ends of its epochs. crowd.h does the same for threads that compete for cores.
  */
 #pragma once
 
