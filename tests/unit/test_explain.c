@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every finding of the report has a page in `dlprof explain`. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/cause/advice.h"
 #include "analysis/cause/cause.h"
+#include "analysis/cause/skipped.h"
 #include "render/run/explain.h"
 
 static void check(const char *id, const char *kind)
@@ -37,4 +39,12 @@ Test(explain, so_has_every_metric_of_compare_and_of_ranks)
 	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
 		check(ids[i], "metric");
 	cr_assert_null(explain_find("nonsense"));
+}
+
+Test(explain, the_page_of_skipped_batches_has_the_limit_of_the_code)
+{
+	char limit[32];
+
+	snprintf(limit, sizeof(limit), "and %g ms)", SKIPPED_STEP_NS / 1e6);
+	cr_expect_not_null(strstr(explain_find("skipped_batches")->page, limit), "%s", limit);
 }

@@ -7,7 +7,6 @@
 
 /* a batch is skipped only if its step takes at most this share of the mean step */
 #define STEP_MOST     0.1
-#define STEP_MOST_NS  2e5 /* a skipped step takes at most this; launching real passes takes more */
 #define LONG_MOST     0.05 /* at most this share of the skipped batches may have longer steps */
 #define WAITING_LEAST 0.5
 #define PASS_STEP_NS  5e4 /* most steps of a pass take at most this; any model takes longer */
@@ -49,7 +48,8 @@ void skipped_find(const struct batch_series *s, const struct finding *f, bool ha
 	*ret = (struct skipped){0};
 	if (!s->compute_ns || !s->wait_ns)
 		return;
-	most_ns = fmin(STEP_MOST * stats_mean(s->compute_ns, s->count, &step_count), STEP_MOST_NS);
+	most_ns = fmin(SKIPPED_STEP_NS,
+		       STEP_MOST * stats_mean(s->compute_ns, s->count, &step_count));
 	while (series_walk_epochs(s, &e)) {
 		size_t until = end_of_skipped(s, has_gpu, e.begin, e.end, most_ns);
 

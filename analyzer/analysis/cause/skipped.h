@@ -20,7 +20,9 @@
 
 #include "analysis/account/stall.h"
 
-#define SKIPPED_FEWEST 20
+#define SKIPPED_FEWEST  20
+/* a skipped step takes at most this; launching real passes takes more */
+#define SKIPPED_STEP_NS 2e5
 
 struct skipped {
 	size_t count;      /* skipped batches; 0: none are */
