@@ -16,35 +16,17 @@
 #define DRAWS        10000
 #define CHANGE_LEAST 0.02 /* loads or steps count as changed if they change by this share */
 
-#define AT(field)     offsetof(struct finding, field)
-#define AT_PART(part) AT(account.share[ACCOUNT_##part])
+#define GATE_AT(field)     offsetof(struct finding, field)
+#define GATE_AT_PART(part) GATE_AT(account.share[ACCOUNT_##part])
 
 const struct gate_metric_row gate_metrics[GATE_METRIC_MAX] = {
-	[GATE_STALL_RATIO] = {"stall.ratio", GATE_SHARE, AT(stall_ratio)},
-	[GATE_STALL_INCREASE] = {"stall.ratio.increase", GATE_POINTS, SIZE_MAX},
-	[GATE_TRIMMED_RATIO] = {"stall.trimmed_ratio", GATE_SHARE, AT(trimmed_ratio)},
-	[GATE_NOT_READY] = {"stall.not_ready", GATE_SHARE, AT_PART(NOT_READY)},
-	[GATE_RECEIVING] = {"stall.receiving", GATE_SHARE, AT_PART(RECEIVING)},
-	[GATE_SAMPLING] = {"stall.sampling", GATE_SHARE, AT_PART(SAMPLING)},
-	[GATE_EPOCH_START] = {"stall.epoch_start", GATE_SHARE, AT_PART(EPOCH_START)},
-	[GATE_EPOCH_END] = {"stall.epoch_end", GATE_SHARE, AT_PART(EPOCH_END)},
-	[GATE_STARTUP] = {"stall.startup", GATE_TIME, AT(account.startup_ns)},
-	[GATE_WAIT_P50] = {"stall.wait_p50", GATE_TIME, AT(wait_p50_ns)},
-	[GATE_WAIT_P99] = {"stall.wait_p99", GATE_TIME, AT(wait_p99_ns)},
-	[GATE_LOAD_MEAN] = {"workers.load_mean", GATE_TIME, AT(load_mean_ns)},
-	[GATE_GPU_IDLE] = {"gpu.idle", GATE_SHARE, SIZE_MAX},
-	[GATE_COLLECTIVES_ALONE] = {"gpu.collectives_alone_share", GATE_SHARE, SIZE_MAX},
-	[GATE_STEP + STEP_BEFORE] = {"step.before", GATE_SHARE, SIZE_MAX},
-	[GATE_STEP + STEP_BACKWARD] = {"step.backward", GATE_SHARE, SIZE_MAX},
-	[GATE_STEP + STEP_BETWEEN] = {"step.between", GATE_SHARE, SIZE_MAX},
-	[GATE_STEP + STEP_OPTIMIZER] = {"step.optimizer", GATE_SHARE, SIZE_MAX},
-	[GATE_STEP + STEP_SAVE] = {"step.save", GATE_SHARE, SIZE_MAX},
-	[GATE_STEP + STEP_LOOPS] = {"step.other_loops", GATE_SHARE, SIZE_MAX},
-	[GATE_STEP + STEP_AFTER] = {"step.after", GATE_SHARE, SIZE_MAX},
-	[GATE_BATCHES] = {"stall.batches", GATE_COUNT, AT(batch_count), true, true},
-	[GATE_STEADY_BATCHES] = {"stall.steady_batches", GATE_COUNT, AT(steady_count), true, true},
-	[GATE_LOST_SHARE] = {"loss.share", GATE_SHARE, AT(lost_share), false, true},
+#define X(id, name, unit, ...) {name, GATE_##unit, __VA_ARGS__},
+	GATE_METRICS(X)
+#undef X
 };
+
+static_assert((int)GATE_STEP_AFTER - (int)GATE_STEP_BEFORE == STEP_PART_MAX - 1,
+	      "every part of a step has a metric");
 
 enum gate_metric gate_metric_find(const char *name, size_t length)
 {

@@ -38,26 +38,37 @@
 #define GATE_LEAST_INCREASE   0.03
 #define GATE_DEFAULT_LIMIT    0.10 /* so steps take at least 90 % of the time */
 
+/* X(identifier, members of struct gate_metric_row); parts of steps are in enum step_part's order */
+#define GATE_METRICS(X)                                                                            \
+	X(STALL_RATIO, "stall.ratio", SHARE, GATE_AT(stall_ratio))                                 \
+	X(STALL_INCREASE, "stall.ratio.increase", POINTS, SIZE_MAX)                                \
+	X(TRIMMED_RATIO, "stall.trimmed_ratio", SHARE, GATE_AT(trimmed_ratio))                     \
+	X(NOT_READY, "stall.not_ready", SHARE, GATE_AT_PART(NOT_READY))                            \
+	X(RECEIVING, "stall.receiving", SHARE, GATE_AT_PART(RECEIVING))                            \
+	X(SAMPLING, "stall.sampling", SHARE, GATE_AT_PART(SAMPLING))                               \
+	X(EPOCH_START, "stall.epoch_start", SHARE, GATE_AT_PART(EPOCH_START))                      \
+	X(EPOCH_END, "stall.epoch_end", SHARE, GATE_AT_PART(EPOCH_END))                            \
+	X(STARTUP, "stall.startup", TIME, GATE_AT(account.startup_ns))                             \
+	X(WAIT_P50, "stall.wait_p50", TIME, GATE_AT(wait_p50_ns))                                  \
+	X(WAIT_P99, "stall.wait_p99", TIME, GATE_AT(wait_p99_ns))                                  \
+	X(LOAD_MEAN, "workers.load_mean", TIME, GATE_AT(load_mean_ns))                             \
+	X(GPU_IDLE, "gpu.idle", SHARE, SIZE_MAX)                                                   \
+	X(COLLECTIVES_ALONE, "gpu.collectives_alone_share", SHARE, SIZE_MAX)                       \
+	X(STEP_BEFORE, "step.before", SHARE, SIZE_MAX)                                             \
+	X(STEP_BACKWARD, "step.backward", SHARE, SIZE_MAX)                                         \
+	X(STEP_BETWEEN, "step.between", SHARE, SIZE_MAX)                                           \
+	X(STEP_OPTIMIZER, "step.optimizer", SHARE, SIZE_MAX)                                       \
+	X(STEP_SAVE, "step.save", SHARE, SIZE_MAX)                                                 \
+	X(STEP_LOOPS, "step.other_loops", SHARE, SIZE_MAX)                                         \
+	X(STEP_AFTER, "step.after", SHARE, SIZE_MAX)                                               \
+	X(BATCHES, "stall.batches", COUNT, GATE_AT(batch_count), true, true)                       \
+	X(STEADY_BATCHES, "stall.steady_batches", COUNT, GATE_AT(steady_count), true, true)        \
+	X(LOST_SHARE, "loss.share", SHARE, GATE_AT(lost_share), false, true)
+
 enum gate_metric {
-	GATE_STALL_RATIO,
-	GATE_STALL_INCREASE,
-	GATE_TRIMMED_RATIO,
-	GATE_NOT_READY,
-	GATE_RECEIVING,
-	GATE_SAMPLING,
-	GATE_EPOCH_START,
-	GATE_EPOCH_END,
-	GATE_STARTUP,
-	GATE_WAIT_P50,
-	GATE_WAIT_P99,
-	GATE_LOAD_MEAN,
-	GATE_GPU_IDLE,
-	GATE_COLLECTIVES_ALONE,
-	GATE_STEP, /* the parts of the step, as in enum step_part */
-	GATE_BATCHES = GATE_STEP + STEP_PART_MAX,
-	GATE_STEADY_BATCHES,
-	GATE_LOST_SHARE,
-	GATE_METRIC_MAX
+#define X(id, ...) GATE_##id,
+	GATE_METRICS(X) GATE_METRIC_MAX
+#undef X
 };
 
 enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };

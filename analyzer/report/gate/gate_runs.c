@@ -51,7 +51,7 @@ static void take(struct report *report, struct gate_run *ret)
 		ret->sample.value[GATE_COLLECTIVES_ALONE] = report->gpu_use.alone_share;
 	}
 	for (int part = 0; part < STEP_PART_MAX; part++)
-		ret->sample.value[GATE_STEP + part] = step_parts_share(&report->step, part);
+		ret->sample.value[GATE_STEP_BEFORE + part] = step_parts_share(&report->step, part);
 	judge_fingerprint(report, &ret->fingerprint);
 	ret->info = report->run;
 	ret->loaders = report->loaders;
