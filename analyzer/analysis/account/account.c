@@ -181,7 +181,7 @@ void account_add(struct account *thread, const struct batch_series *s, bool by_g
 
 	while (series_next(s, &at))
 		add_batch(thread, &view, &at,
-			  (at.i == 0 && !is_inside) || (at.next == s->count && is_cut));
+			  (at.i == 0 && !is_inside) || (at.i + 1 == s->count && is_cut));
 	add_epochs(thread, s, span);
 	if (!is_inside && s->count && series_has(s->wait_ns, 0))
 		add_known(&thread->startup_ns, (double)s->wait_ns[0]);

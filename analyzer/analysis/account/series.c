@@ -214,7 +214,7 @@ void series_cut(const struct batch_series *series, size_t begin, size_t count,
 
 bool series_next(const struct batch_series *series, struct series_place *place)
 {
-	size_t i = place->next;
+	size_t i = place->i + 1;
 
 	if (i >= series->count)
 		return false;
@@ -230,7 +230,6 @@ bool series_next(const struct batch_series *series, struct series_place *place)
 		place->batch++;
 	}
 	place->i = i;
-	place->next = i + 1;
 	return true;
 }
 

@@ -211,13 +211,12 @@ static inline int32_t series_ahead(const struct batch_series *series)
 struct series_place {
 	size_t i;
 	size_t run;
-	size_t next;
 	int64_t batch;
 	int32_t epoch;
 	bool is_new;
 };
 
-#define SERIES_BEGIN ((struct series_place){.run = SIZE_MAX})
+#define SERIES_BEGIN ((struct series_place){.i = SIZE_MAX, .run = SIZE_MAX})
 
 bool series_next(const struct batch_series *series, struct series_place *place);
 

@@ -161,8 +161,7 @@ struct cold {
 	double first_load_ns, later_load_ns;
 	double first_ratio, later_ratio; /* share of the time spent waiting for batches not ready */
 	double excess_ns; /* time by which the first epoch's loads exceed as many later loads */
-	double owned_ns;
-	bool found;
+	double owned_ns; /* waits that it owns (split.h); 0: the first epoch is not cold */
 };
 
 /* Loads take longer from one batch on, as when a storage's burst credit is used up. */

@@ -28,21 +28,20 @@ static void find_cold(const struct batch_series *s, const struct finding *f, str
 		double load_ns, stall_ns, time_ns;
 		size_t loads, count;
 	} parts[2] = {0};
+	struct series_place at = SERIES_BEGIN;
 
-	*ret = (struct cold){NAN, NAN, NAN, NAN, NAN, 0, false};
-	for (size_t run = 0; run < s->run_count; run++) {
-		struct part *part = &parts[s->runs[run].epoch != s->runs[0].epoch];
+	*ret = (struct cold){NAN, NAN, NAN, NAN, NAN, 0};
+	while (series_next(s, &at)) {
+		struct part *part = &parts[at.epoch != s->runs[0].epoch];
 
-		for (size_t i = s->runs[run].begin; i < series_run_end(s, run); i++) {
-			if (!(s->state[i] & SERIES_STEADY))
-				continue;
-			part->count++;
-			part->time_ns += (double)s->wait_ns[i] + (double)s->compute_ns[i];
-			part->stall_ns += stall_not_ready_ns(s, f, i);
-			if (series_has(s->load_ns, i)) {
-				part->load_ns += (double)s->load_ns[i];
-				part->loads++;
-			}
+		if (!(s->state[at.i] & SERIES_STEADY))
+			continue;
+		part->count++;
+		part->time_ns += (double)s->wait_ns[at.i] + (double)s->compute_ns[at.i];
+		part->stall_ns += stall_not_ready_ns(s, f, at.i);
+		if (series_has(s->load_ns, at.i)) {
+			part->load_ns += (double)s->load_ns[at.i];
+			part->loads++;
 		}
 	}
 	if (!parts[0].loads || !parts[1].loads || s->runs[0].epoch != 0)
@@ -54,8 +53,7 @@ static void find_cold(const struct batch_series *s, const struct finding *f, str
 	ret->later_ratio = parts[1].stall_ns / parts[1].time_ns;
 	ret->owned_ns = parts[0].stall_ns -
 			parts[1].stall_ns / (double)parts[1].count * (double)parts[0].count;
-	ret->found = ret->first_load_ns >= COLD_FACTOR * ret->later_load_ns && ret->owned_ns > 0;
-	if (!ret->found)
+	if (!(ret->first_load_ns >= COLD_FACTOR * ret->later_load_ns && ret->owned_ns > 0))
 		ret->owned_ns = 0;
 }
 
@@ -162,20 +160,18 @@ static void pool_add(const struct batch_series *s, const struct slow_workers *sl
 static void fill_pools(const struct batch_series *s, const struct finding *f,
 		       const struct diagnosis *d, struct pools *ret)
 {
+	struct series_place at = SERIES_BEGIN;
+
 	*ret = (struct pools){0};
-	for (size_t run = 0; run < s->run_count; run++) {
-		bool is_cold = d->cold.found && s->runs[run].epoch == s->runs[0].epoch;
+	while (series_next(s, &at)) {
+		const double wait_ns = stall_not_ready_ns(s, f, at.i);
 
-		for (size_t i = s->runs[run].begin; i < series_run_end(s, run); i++) {
-			double wait_ns = stall_not_ready_ns(s, f, i);
-
-			if (!(s->state[i] & SERIES_STEADY))
-				continue;
-			ret->wait_ns += wait_ns;
-			if (!is_cold)
-				pool_add(s, &d->slow, i, wait_ns,
-					 i < d->shift.at ? &ret->before : &ret->after);
-		}
+		if (!(s->state[at.i] & SERIES_STEADY))
+			continue;
+		ret->wait_ns += wait_ns;
+		if (!(d->cold.owned_ns > 0) || at.epoch != s->runs[0].epoch)
+			pool_add(s, &d->slow, at.i, wait_ns,
+				 at.i < d->shift.at ? &ret->before : &ret->after);
 	}
 	ret->queue_known_ns = ret->before.queue_known_ns + ret->after.queue_known_ns;
 	ret->queued_ns = ret->before.queued_ns + ret->after.queued_ns;
@@ -279,7 +275,7 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	if (!s->wait_ns || !f->steady_count)
 		return;
 	find_cold(s, f, &d->cold);
-	if (!d->cold.found)
+	if (!(d->cold.owned_ns > 0))
 		find_shift(s, &d->shift);
 	fill_pools(s, f, d, &pools);
 	if (pools.queue_known_ns > 0)
