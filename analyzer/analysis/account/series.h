@@ -256,16 +256,6 @@ static inline size_t series_run_end(const struct batch_series *series, size_t ru
 	return run + 1 < series->run_count ? series->runs[run + 1].begin : series->count;
 }
 
-/* Returns the index of the first run of the next epoch, or run_count. */
-static inline size_t series_next_epoch(const struct batch_series *series, size_t run)
-{
-	const int32_t epoch = series->runs[run].epoch;
-
-	while (++run < series->run_count && series->runs[run].epoch == epoch)
-		;
-	return run;
-}
-
 /* One epoch: its first run, its batches, the next epoch's first run. {0} is before all epochs. */
 struct series_walk {
 	size_t run, begin, end, next;
@@ -274,11 +264,14 @@ struct series_walk {
 /* Walks on to the next epoch. Returns false if there is none. */
 static inline bool series_walk_epochs(const struct batch_series *series, struct series_walk *walk)
 {
+	const struct series_run *runs = series->runs;
+
 	walk->run = walk->next;
 	if (walk->run >= series->run_count)
 		return false;
-	walk->begin = series->runs[walk->run].begin;
-	walk->next = series_next_epoch(series, walk->run);
+	walk->begin = runs[walk->run].begin;
+	while (++walk->next < series->run_count && runs[walk->next].epoch == runs[walk->run].epoch)
+		;
 	walk->end = series_run_end(series, walk->next - 1);
 	return true;
 }

@@ -64,23 +64,22 @@ static struct growth growth_of(const struct stats_moments *parts)
 struct growth growth_find(const struct batch_series *s, const float *ns, size_t epochs)
 {
 	struct stats_moments of_run[PARTS] = {0}, of_epoch[PARTS] = {0};
-	struct series_place at = SERIES_BEGIN;
+	struct series_walk e = {0};
 	struct growth over_run, in_epoch;
-	size_t count = 0, number = 0, length = 0, begin = 0;
+	size_t count = 0, number = 0;
 
 	for (size_t i = 0; ns && i < s->count; i++)
 		count += series_is_steady(s, ns, i);
 	if (!count)
 		return (struct growth){0};
-	while (series_next(s, &at)) {
-		if (at.is_new) {
-			begin = at.i;
-			length = series_run_end(s, series_next_epoch(s, at.run) - 1) - begin;
+	while (series_walk_epochs(s, &e)) {
+		for (size_t i = e.begin; i < e.end; i++) {
+			if (!series_is_steady(s, ns, i))
+				continue;
+			stats_add(&of_run[number++ * PARTS / count], (double)ns[i]);
+			stats_add(&of_epoch[(i - e.begin) * PARTS / (e.end - e.begin)],
+				  (double)ns[i]);
 		}
-		if (!series_is_steady(s, ns, at.i))
-			continue;
-		stats_add(&of_run[number++ * PARTS / count], (double)ns[at.i]);
-		stats_add(&of_epoch[(at.i - begin) * PARTS / length], (double)ns[at.i]);
 	}
 	over_run = growth_of(of_run);
 	in_epoch = growth_of(of_epoch);

@@ -161,15 +161,17 @@ static int put_series(struct jsonw *json, const struct batch_series *s)
 
 static void put_epochs(struct jsonw *json, const struct batch_series *s)
 {
-	size_t first = series_next_epoch(s, 0), count = 0, i;
+	struct series_walk first = {0}, e;
+	size_t count = 0;
 
-	for (i = first; i < s->run_count; i = series_next_epoch(s, i))
+	series_walk_epochs(s, &first);
+	for (e = first; series_walk_epochs(s, &e);)
 		count++;
 	jsonw_open(json, "epochs", '[');
-	for (i = first; i < s->run_count && count <= MOST_EPOCHS; i = series_next_epoch(s, i)) {
+	for (e = first; count <= MOST_EPOCHS && series_walk_epochs(s, &e);) {
 		jsonw_open(json, NULL, '[');
-		jsonw_int(json, NULL, (int64_t)s->runs[i].begin);
-		jsonw_int(json, NULL, s->runs[i].epoch);
+		jsonw_int(json, NULL, (int64_t)e.begin);
+		jsonw_int(json, NULL, s->runs[e.run].epoch);
 		jsonw_close(json, ']');
 	}
 	jsonw_close(json, ']');
