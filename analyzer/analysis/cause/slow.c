@@ -28,12 +28,9 @@ struct crew {
 
 static bool is_looked_at(const struct batch_series *s, size_t i)
 {
-	size_t blocks = s->count / BLOCK, wanted = SAMPLED / BLOCK, block = i / BLOCK;
-
-	if (!(s->state[i] & SERIES_STEADY) || !(s->load_ns[i] > 0) || s->worker[i] < 0 ||
-	    s->worker[i] >= s->workers)
-		return false;
-	return blocks <= wanted || block * wanted / blocks != (block + 1) * wanted / blocks;
+	return s->state[i] & SERIES_STEADY && s->load_ns[i] > 0 && s->worker[i] >= 0 &&
+	       s->worker[i] < s->workers &&
+	       stats_is_sampled(i / BLOCK, s->count / BLOCK, SAMPLED / BLOCK);
 }
 
 static double median(const float *loads, size_t count)

@@ -214,15 +214,6 @@ out:
 	return r;
 }
 
-static bool is_sampled(size_t part, size_t count)
-{
-	size_t parts = count / SAMPLE_PART;
-
-	if (parts <= SAMPLE_PARTS)
-		return true;
-	return part * SAMPLE_PARTS / parts != (part + 1) * SAMPLE_PARTS / parts;
-}
-
 struct steps {
 	const float *waits; /* waits by the clock that the verdict uses, of the host or the GPU */
 	const struct batch_series *series;
@@ -411,7 +402,8 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 		if (at.is_new)
 			start_turns(&turns, s);
 		if (at.i % SAMPLE_PART == 0)
-			wanted = is_sampled(at.i / SAMPLE_PART, s->count);
+			wanted = stats_is_sampled(at.i / SAMPLE_PART, s->count / SAMPLE_PART,
+						  SAMPLE_PARTS);
 		if (!wanted)
 			continue;
 		if (at.is_new || !t->count) {

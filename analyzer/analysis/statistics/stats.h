@@ -84,5 +84,11 @@ double stats_welch(const struct stats_moments *a, const struct stats_moments *b)
 /* Sorts the values in ascending order. None may be NAN. */
 void stats_sort(double *values, size_t count);
 
+/* Returns true for `wanted` parts, spread evenly over all, or for all if there are no more. */
+static inline bool stats_is_sampled(size_t part, size_t parts, size_t wanted)
+{
+	return parts <= wanted || part * wanted / parts != (part + 1) * wanted / parts;
+}
+
 /* Returns the next random number. The first *state, any number, determines the sequence. */
 uint64_t stats_random(uint64_t *state);
