@@ -462,6 +462,8 @@ Test(advice, offers_cores_of_its_own_where_other_programs_take_many)
 	}
 }
 
+static const struct load_facts *part_facts;
+
 /* Returns the recommended step that is about a part of the loads; ADVICE_NONE: there is none. */
 static enum advice_id part(const struct model *m, struct load_times loads)
 {
@@ -470,7 +472,8 @@ static enum advice_id part(const struct model *m, struct load_times loads)
 	model_run(m);
 	stall_judge(&series, &finding);
 	cr_assert_eq(
-		cause_find(&series, &finding, &(struct cause_input){.loads = &loads}, &diagnosis),
+		cause_find(&series, &finding,
+			   &(struct cause_input){.loads = &loads, .facts = part_facts}, &diagnosis),
 		0);
 	for (size_t i = 0; i < diagnosis.advice.count; i++) {
 		const struct advice *step = &diagnosis.advice.steps[i];
@@ -490,6 +493,7 @@ static enum advice_id part(const struct model *m, struct load_times loads)
 /* The largest part of a load becomes a step, if loads limit the training. */
 Test(advice, says_which_part_of_a_load_to_begin_with)
 {
+	struct load_facts facts = load_facts_unknown();
 	struct model m = HEALTHY;
 	struct load_times loads = {.load_ns = 100,
 				   .decode_ns = 60,
@@ -513,6 +517,15 @@ Test(advice, says_which_part_of_a_load_to_begin_with)
 	cr_expect_neq(part(&m, loads), ADVICE_SMALL_READS);
 	loads.decode_ns = loads.load_ns = 1; /* nothing but decoding */
 	cr_expect_eq(part(&m, loads), ADVICE_DECODE_BOUND);
+	/* A fifth is enough if most of what is decoded is not in the batch, as the page says. */
+	loads = (struct load_times){.load_ns = 100, .decode_ns = 21, .samples = 10};
+	part_facts = &facts;
+	facts.load_ns = 100;
+	for (facts.decoded_per_byte = 7; facts.decoded_per_byte < 9; facts.decoded_per_byte++)
+		cr_expect_eq(part(&m, loads) == ADVICE_DECODE_BOUND, facts.decoded_per_byte == 8);
+	facts.decoded_per_byte = 8;
+	loads.decode_ns = 19;
+	cr_expect_neq(part(&m, loads), ADVICE_DECODE_BOUND);
 	m = HEALTHY;
 	cr_expect_eq(part(&m, loads), ADVICE_NONE);
 }
