@@ -190,7 +190,7 @@ void coverage_tell(void)
 
 void coverage_end(uint64_t forced_ns)
 {
-	const uint64_t unfinished_ns = reader_times.unfinished_ns;
+	const uint64_t unfinished_ns = unfinished_at_end_ns();
 	uint64_t complete_ns;
 
 	look_for_end_of_others();

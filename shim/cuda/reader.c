@@ -21,7 +21,7 @@
 #define CLOCKS_NS 1000000 /* converted times may be wrong by this much */
 
 static struct pack pack;
-struct reader_times reader_times = {.unfinished_ns = UINT64_MAX, .resumed_ns = 1};
+struct reader_times reader_times = {.resumed_ns = 1};
 static uint64_t resume_ns;
 
 #define LAUNCHES 16384 /* number of newest launches that wait for records of their kernels */
@@ -78,15 +78,11 @@ static void note_stream(uint32_t stream, uint64_t begin_ns)
 /* Notes an operation that a forced flush returned before its end. */
 static void note_unfinished(uint32_t device, uint32_t stream, uint64_t begin)
 {
-	uint64_t since_ns = begin, again = begin;
+	uint64_t begin_ns = begin, again = begin;
 
-	if (!cupti_clock_convert(&since_ns, &again))
-		since_ns = 0;
-	since_ns = unfinished_since(device, stream, since_ns, own.requested_ns);
-	if (own.forced_ns)
-		unfinished_cut(device, stream, since_ns, own.forced_ns);
-	else if (since_ns < reader_times.unfinished_ns)
-		reader_times.unfinished_ns = since_ns;
+	if (!cupti_clock_convert(&begin_ns, &again))
+		begin_ns = 0;
+	unfinished_note(device, stream, begin_ns, own.requested_ns, own.forced_ns);
 }
 
 /*
@@ -372,6 +368,7 @@ void reader_read(bool forced)
 		while ((r = cupti.ActivityGetNextRecord(buffer, size, &at)) == 0 &&
 		       is_whole(at, size - (size_t)(at - buffer)))
 			take_record(at);
+		unfinished_settle();
 		/* Behind a cut-off record, or one of an unknown kind, CUPTI finds no other. */
 		if (r != CUPTI_MAX_LIMIT_REACHED)
 			buffers_lose(at ? size - (size_t)(at - buffer) : size);

@@ -17,8 +17,6 @@ struct reader_times {
 	uint64_t newest_ns;
 	/* an operation was older than its buffer's request by at most this */
 	uint64_t lag_ns;
-	/* begin of the earliest operation that still ran at our forced flush; UINT64_MAX: none */
-	uint64_t unfinished_ns;
 	/* reached_ns of the first buffer since reader_resume(); 0: none yet */
 	uint64_t resumed_ns;
 };

@@ -2,10 +2,16 @@
 #include "cuda/unfinished.h"
 
 #define STREAMS 256
+#define WAITING 64
+
+struct cut {
+	uint32_t device, stream;
+	uint64_t begin_ns, requested_ns, forced_ns;
+};
 
 static struct {
 	struct {
-		uint64_t end_ns;
+		uint64_t reached_ns; /* when the last operation ended or, if it still runs, began */
 		/* when a flush cut off an operation of this stream that still runs; 0: none did */
 		uint64_t forced_ns;
 	} streams[STREAMS];
@@ -13,7 +19,10 @@ static struct {
 	uint64_t begin_ns;
 	uint64_t forced_ns, end_ns;
 	uint32_t running; /* number of streams whose forced_ns is not 0 */
-} own;
+	struct cut waiting[WAITING]; /* operations without a begin */
+	uint32_t waiting_count;
+	uint64_t at_end_ns; /* see unfinished_at_end_ns() */
+} own = {.at_end_ns = UINT64_MAX};
 
 static uint32_t place_of(uint32_t device, uint32_t stream)
 {
@@ -24,8 +33,8 @@ void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64
 {
 	const uint32_t i = place_of(device, stream);
 
-	if (end_ns > own.streams[i].end_ns)
-		own.streams[i].end_ns = end_ns;
+	if (end_ns > own.streams[i].reached_ns)
+		own.streams[i].reached_ns = end_ns;
 	/* Buffers come in any order, so this may be an operation from before the flush. */
 	if (!own.streams[i].forced_ns || begin_ns < own.streams[i].forced_ns)
 		return;
@@ -35,29 +44,59 @@ void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64
 		own.end_ns = begin_ns;
 }
 
-uint64_t unfinished_since(uint32_t device, uint32_t stream, uint64_t begin_ns,
-			  uint64_t requested_ns)
+static uint64_t since(const struct cut *op)
 {
-	const uint64_t end_ns = own.streams[place_of(device, stream)].end_ns;
+	uint64_t *const reached_ns = &own.streams[place_of(op->device, op->stream)].reached_ns;
 
-	if (begin_ns)
-		return begin_ns;
+	/* Operations of a stream that have not begun will begin after those that have. */
+	if (op->begin_ns > *reached_ns)
+		*reached_ns = op->begin_ns;
+	if (op->begin_ns)
+		return op->begin_ns;
 	/* A buffer's operations were launched after the buffer was requested. */
-	return end_ns > requested_ns ? end_ns : requested_ns;
+	return *reached_ns > op->requested_ns ? *reached_ns : op->requested_ns;
 }
 
-void unfinished_cut(uint32_t device, uint32_t stream, uint64_t since_ns, uint64_t forced_ns)
+static void cut(const struct cut *op)
 {
-	const uint32_t i = place_of(device, stream);
+	const uint32_t i = place_of(op->device, op->stream);
+	const uint64_t since_ns = since(op);
 
+	if (!op->forced_ns) {
+		if (since_ns < own.at_end_ns)
+			own.at_end_ns = since_ns;
+		return;
+	}
 	own.running += !own.streams[i].forced_ns;
-	own.streams[i].forced_ns = forced_ns;
+	own.streams[i].forced_ns = op->forced_ns;
 	if (!own.begin_ns || since_ns < own.begin_ns)
 		own.begin_ns = since_ns;
-	if (forced_ns > own.forced_ns)
-		own.forced_ns = forced_ns;
-	if (forced_ns > own.end_ns)
-		own.end_ns = forced_ns;
+	if (op->forced_ns > own.forced_ns)
+		own.forced_ns = op->forced_ns;
+	if (op->forced_ns > own.end_ns)
+		own.end_ns = op->forced_ns;
+}
+
+void unfinished_note(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64_t requested_ns,
+		     uint64_t forced_ns)
+{
+	const struct cut op = {device, stream, begin_ns, requested_ns, forced_ns};
+
+	if (!begin_ns && own.waiting_count < WAITING)
+		own.waiting[own.waiting_count++] = op;
+	else
+		cut(&op);
+}
+
+void unfinished_settle(void)
+{
+	while (own.waiting_count)
+		cut(&own.waiting[--own.waiting_count]);
+}
+
+uint64_t unfinished_at_end_ns(void)
+{
+	return own.at_end_ns;
 }
 
 bool unfinished_begins(uint64_t *ret_begin_ns)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unfinished.h - follows operations whose end CUPTI never records, as another user forced a flush.
+ * unfinished.h - follows operations whose end CUPTI never records, as a flush was forced.
  *
- * Each leaves a gap in what is known of the GPU, from its begin or, if that is unknown, from the
- * end of the stream's last operation. The gap ends when the stream's next operation begins, at most
- * UNFINISHED_LONGEST_NS after the flush. The writing thread calls these functions.
+ * If another user forced it, each leaves a gap in what is known of the GPU, from its begin or, if
+ * that is unknown, from the time that the stream's earlier operations had reached. The gap ends
+ * when the stream's next operation begins, at most UNFINISHED_LONGEST_NS after the flush. The
+ * writing thread calls these functions.
  */
 #pragma once
 
@@ -15,12 +16,18 @@
 
 void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64_t end_ns);
 
-/* Returns the earliest time at which an operation can have begun. `begin_ns` 0: not recorded. */
-uint64_t unfinished_since(uint32_t device, uint32_t stream, uint64_t begin_ns,
-			  uint64_t requested_ns);
+/*
+ * Notes an operation without end. `begin_ns` 0: nor has it a begin. Its buffer was requested at
+ * `requested_ns`, and returned by another user's flush at `forced_ns`; 0: by our flush at the end.
+ */
+void unfinished_note(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64_t requested_ns,
+		     uint64_t forced_ns);
 
-/* Notes that a flush at `forced_ns` cut off an operation that began at `since_ns` or later. */
-void unfinished_cut(uint32_t device, uint32_t stream, uint64_t since_ns, uint64_t forced_ns);
+/* Call this at the end of each buffer, which may have a stream's operations in any order. */
+void unfinished_settle(void);
+
+/* Returns the earliest begin of an operation that our flush cut off; UINT64_MAX: there is none. */
+uint64_t unfinished_at_end_ns(void);
 
 /* Returns true, and when a gap began, once for each forced flush that cut off operations. */
 bool unfinished_begins(uint64_t *ret_begin_ns);
