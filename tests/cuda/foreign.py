@@ -100,7 +100,8 @@ def same(name):
     """torch.profiler gets the same records as without dlprof, at every level but `graphs`, which is documented so."""
     for what, plan in SAME.items():
         plan = dict(PLAN, steps=50, print=0, **plan)
-        for env in {}, dict(KINETO_DLSYM="1"):
+        # With polls, what the profiler has set once about their records must be in force in both sessions.
+        for env in [{}, dict(KINETO_DLSYM="1")] + [dict(KINETO_SYNCS=wanted) for wanted in "01" if "poll" in plan]:
             env = dict(env, KINETO_CALLS="1")
             plain = loop(plan, preload=False, **env)
             lines = re.findall(r"kineto .*", plain.out)

@@ -9,6 +9,7 @@
  *
  * KINETO_ONCE: registers its callbacks once for all sessions, since it expects no other client.
  * KINETO_DLSYM: finds libcupti's functions by dlsym(), as programs do that are not linked to it.
+ * KINETO_SYNCS=N: 1: wants records of queries that find work unfinished; 0: wants none of them.
  * KINETO_SHARED: all threads share its buffers. KINETO_CALLS: enables calls, with their threads.
  * KINETO_CPU_MS: how long it processes its trace of the CPU. KINETO_THREAD: all this happens in a
  * separate thread while the program goes on, as with traces that a daemon asks for.
@@ -31,6 +32,7 @@ int cuptiActivityRegisterCallbacks(void (*request)(uint8_t **, size_t *, size_t 
 int cuptiActivityEnable(uint32_t kind);
 int cuptiActivityDisable(uint32_t kind);
 int cuptiActivityFlushAll(uint32_t flags);
+int cuptiActivityEnableAllSyncRecords(uint8_t enable);
 int cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void *value);
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, uint8_t **record);
 
@@ -206,6 +208,8 @@ static void *prepare(void *unused)
 	subscribe_result = cuptiSubscribe(&subscriber, (void *)ignore, NULL);
 	if (!once && getenv("KINETO_SHARED"))
 		CUPTI(cuptiActivitySetAttribute)(PER_THREAD, &bytes, &no);
+	if (!once && getenv("KINETO_SYNCS"))
+		CUPTI(cuptiActivityEnableAllSyncRecords)(getenv("KINETO_SYNCS")[0] == '1');
 	if (!once || !getenv("KINETO_ONCE")) {
 		CUPTI(cuptiActivityRegisterTimestampCallback)(ticks);
 		CUPTI(cuptiActivityRegisterCallbacks)(request, complete);
