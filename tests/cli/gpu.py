@@ -227,17 +227,21 @@ def check_sums(folder):
 
 
 def check_advice(folder):
-    for name, gap, pageable, wanted in (("advised", 0.1, 1, True), ("pinned", 0.1, 0.1, False),
-                                        ("hidden", 0.01, 1, False)):
+    for name, gap, pageable, wanted, words in (
+            ("advised", 0.1, 1, "pageable_h2d", "1. Copy batches to the GPU from pinned memory"),
+            ("pinned", 0.1, 0.1, "hide_copies", "Copy batches to the GPU while it computes, or copy less: up to 1.11x"),
+            ("hidden", 0.01, 1, "none", ""), ("both", 0.01, 0.1, "none", "")):
         path, _, _ = run_of(os.path.join(folder, name + ".db"), [(1, 50, 1)] * 400,
                             idle=lambda i: 0.2, h2d_gap=gap, pageable=pageable)
         advice = facts(path)["advice"]
-        t.equal(advice[0]["id"], "pageable_h2d" if wanted else "none", name)
-        if wanted:
+        t.equal(advice[0]["id"], wanted, name)
+        t.check(words in flat(path), flat(path))
+        if words:
             share = 0.1 * 50 / 51
-            t.check(abs(advice[0]["gain"] - (1 / (1 - share) - 1)) < 1e-4 and not advice[0]["at_most"],
-                    advice)
-            t.check("1. Copy batches to the GPU from pinned memory" in flat(path), flat(path))
+            t.check(abs(advice[0]["gain"] - (1 / (1 - share) - 1)) < 1e-4, advice)
+            t.equal(advice[0]["at_most"], name == "pinned", name)
+            t.equal("It only receives for 9.8 % of the time: " in flat(path) and "90 % from pinned memory." in flat(path),
+                    name == "pinned", name, flat(path))
             with sqlite3.connect(path) as database:
                 rundb.insert(database, "t_note", {"level": "doubt", "text": "another thread asks"})
             t.equal(facts(path, status=3)["advice"], [], "no promise in doubt")
@@ -260,7 +264,7 @@ def check_lack(folder):
             ("starved", 90, dict(host=0.4), None, None, None),
             ("busy-host", 1, dict(host=0.4, kernels=50), "host", None, "does other work than launching, 381 us for each launch"),
             ("both", 15, dict(host=0.5, kernels=700), "launches", "launch_less", "launches too slowly")):
-        path, _, _ = run_of(os.path.join(folder, "lack-{}.db".format(name)), [(wait, 50, wait == 1)] * 400,
+        path, _, _ = run_of(os.path.join(folder, "lack-{}.db".format(name)), [(wait, 50, wait == 1)] * 400, h2d_gap=0.02,
                             idle=lambda i: 1, pageable=0, **changes)
         found = facts(path)
         t.equal((found["gpu"]["lack"], found["clock"]), (lack, "gpu"), name)

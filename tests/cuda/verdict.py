@@ -92,7 +92,20 @@ def check_marks_none():
     equal(json.loads(said.out)["verdict"], "incomplete", "no marks")
 
 
+def check_copies():
+    """Where the GPU stands still for copies, the advice goes by the memory that they are from."""
+    plan = dict(steps=300, wait=100, kernels=10, kernel=300, h2d=50_000_000, memset=0, print=0)
+    for changes, wanted in (dict(), "hide_copies"), (dict(pinned=0), "pageable_h2d"), \
+                           (dict(prefetch=1, sync=LATE), None):
+        done = loop(dict(plan, **changes), timeout=120)
+        said, text = judged(done)
+        known = {advice["id"] for advice in said["advice"]} & {"hide_copies", "pageable_h2d"}
+        equal(known, {wanted} - {None}, "copies", changes, said["gpu"]["h2d_s"], said["gpu"]["gaps"] if "gaps" in said["gpu"] else "")
+        equal("100 % from pinned memory" in " ".join(text.split()), wanted == "hide_copies", "copies", changes, text)
+
+
 CASES = {
+    "copies": check_copies,
     "ahead": check_ahead,
     "starved": check_starved,
     "host": check_host_alone,

@@ -8,7 +8,7 @@ PARTS = ("not_ready", "receiving", "sampling", "epoch_start", "epoch_end")
 # Causes that are time of steps; all other causes are waiting.
 PAUSES = ("main_thread_periodic", "saving", "logging", "step_line", "steps_held", "around_loader")
 # Advice whose gain does not come from less waiting.
-STEPS = ("work_in_workers", "reduce_main_thread_event", "pageable_h2d")
+STEPS = ("work_in_workers", "reduce_main_thread_event", "pageable_h2d", "hide_copies")
 TOLERANCE = 0.02
 MORE_WORKERS = ("workers_x2", "more_workers", "use_workers")
 

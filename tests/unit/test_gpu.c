@@ -373,8 +373,8 @@ Test(gpu_use, by_hand)
 		cr_expect_not_null(gpu_sync_ids[sync]);
 }
 
-/* Advised only if copies are pageable, the GPU waits for them, and that takes enough time. */
-Test(gpu_use, advice_on_pageable_copies)
+/* Advised only if the GPU waits for copies, and that takes enough time. */
+Test(gpu_use, advice_on_copies)
 {
 	struct model m = {.batches = 600, .load_ms = 300, .sync_every = 1};
 	struct gpu_sums sums = sums_by_hand();
@@ -399,6 +399,11 @@ Test(gpu_use, advice_on_pageable_copies)
 		} else if (c == 3) {
 			cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_MORE_LOADER_CAPACITY);
 			cr_expect_eq(diagnosis.advice.steps[1].id, ADVICE_PAGEABLE_H2D);
+		} else if (c == 1) {
+			cr_expect_eq(diagnosis.advice.count, 1);
+			cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_HIDE_COPIES);
+			cr_expect_float_eq(diagnosis.advice.steps[0].gain, 1 / 0.85 - 1, 1e-9);
+			cr_expect(diagnosis.advice.steps[0].is_ideal);
 		} else {
 			cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_NONE, "%d", c);
 		}

@@ -584,14 +584,14 @@ static int add_others(const struct remedied *v, struct advice_list *list)
 	return r;
 }
 
-/* Advises pinned memory: copies from it can run beside kernels, copies from other memory cannot. */
-static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
+/* Advises pinned memory or, if most is pinned, copies beside kernels, if there are enough. */
+static void add_copies(const struct gpu_use *gpu, struct advice_list *list)
 {
-	struct advice advice = {ADVICE_PAGEABLE_H2D, NO_ROW, NAN, NAN, NAN, false};
+	const bool is_pinned = gpu->pageable_share < PAGEABLE_LEAST;
+	const double alone = gpu->exposed_share, most = is_pinned ? gpu->busy_share : alone;
+	const struct advice advice = {is_pinned ? ADVICE_HIDE_COPIES : ADVICE_PAGEABLE_H2D, NO_ROW,
+				      gain_of(most < alone ? most : alone), NAN, NAN, is_pinned};
 
-	if (!gpu || !(gpu->pageable_share >= PAGEABLE_LEAST))
-		return;
-	advice.gain = gain_of(gpu->exposed_share);
 	insert(list, &advice);
 }
 
@@ -689,7 +689,8 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 			r = add_others(&view, list);
 	}
 	lead_with_code(d, list);
-	add_pageable(input->gpu, list);
+	if (input->gpu && !isnan(input->gpu->pageable_share))
+		add_copies(input->gpu, list);
 	add_step_line(&view, list);
 	add_lack(&view, list);
 	if (!list->count)

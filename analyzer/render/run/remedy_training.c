@@ -116,3 +116,14 @@ void remedy_step(const struct report *report, const struct advice *advice, struc
 		page_append(ret->how_buffer, REMEDY_WORDS, "%s", how);
 	add_step(report, ret->how_buffer);
 }
+
+void remedy_copies(const struct report *report, const struct advice *advice, struct remedy *ret)
+{
+	const struct gpu_use *use = &report->gpu_use;
+
+	snprintf(ret->how_buffer, REMEDY_WORDS,
+		 "It only receives for %s of the time: %s a step, %s/s, %s from pinned memory. %s",
+		 UNITS_SHARE(use->exposed_share),
+		 UNITS_BYTES(report->gpu_sums.h2d_bytes / report->gpu_sums.seen_count),
+		 UNITS_BYTES(use->h2d_bytes_per_s), UNITS_SHARE(1 - use->pageable_share), ret->how);
+}
