@@ -8,12 +8,12 @@
 #define ROW        28
 #define LEFT       176
 #define RIGHT      596
-#define MOST_STAGE 16
+#define MOST_STAGE 14
 
 struct stage {
 	const char *name, *class;
-	double ns; /* NAN: not observed */
-	const char *note;
+	double ns;	  /* NAN: not observed */
+	const char *note; /* in place of a time that was not observed; NULL: "not observed" */
 };
 
 /* Returns the mean time of transforms in a load; NAN: unknown, as with several loaders. */
@@ -31,68 +31,54 @@ static double transform_ns(const struct report *report)
 	return ns / (double)inside->loads.load_count;
 }
 
-/* Appends the stages that follow a load to the `n` stages in `ret`. Returns their new number. */
-static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
+#define LOAD(column) report_load_mean(report, totals->column)
+
+/* Lists the stages that this run has. Returns how many. */
+static size_t find_stages(const struct html *html, struct stage ret[MOST_STAGE])
 {
 	const struct report *report = html->report;
 	const struct load_totals *totals = &report->totals;
-	double batches = (double)report->finding.batch_count;
-
-	if (report->series.workers != 0) {
-		const struct series_fetches *fetches = &report->series.fetches;
-
-		ret[n++] = (struct stage){"hand-over", "transfer",
-					  report_load_mean(report, totals->transfer_ns),
-					  "not observed"};
-		if (fetches->count > 0)
-			ret[n++] = (struct stage){"of it descriptors", "busy",
-						  fetches->ns / fetches->batches, ""};
-		ret[n++] =
-			(struct stage){"ready, in queue", "queue",
-				       report_load_mean(report, totals->queue_ns), "not observed"};
-	}
-	if (html->input->device.h2d_ns != UNKNOWN)
-		ret[n++] = (struct stage){"copy to the GPU", "copy",
-					  query_known(html->input->device.h2d_ns), ""};
-	if (report->series.compute_ns)
-		ret[n++] = (struct stage){"step", "compute",
-					  report->finding.compute_all_ns / batches, ""};
-	if (html->input->device.gpu_busy_ns != UNKNOWN)
-		ret[n++] = (struct stage){"of it GPU busy", "busy",
-					  query_known(html->input->device.gpu_busy_ns), ""};
-	return n;
-}
-
-static size_t find_stages(struct html *html, struct stage *ret)
-{
-	const struct report *report = html->report;
-	const struct load_totals *totals = &report->totals;
-	double transform = transform_ns(report), other = report_load_mean(report, totals->other_ns);
-	bool split = transform > 0 && transform <= other;
-	const struct account *a = &report->finding.account;
-	size_t n = 0;
-
-	if (a->part_ns[ACCOUNT_SAMPLING] > 0)
-		ret[n++] = (struct stage){"choose samples", "short",
-					  a->part_ns[ACCOUNT_SAMPLING] / (double)a->count, ""};
+	const struct gpu_means *device = &html->input->device;
+	const struct series_fetches *fetches = &report->series.fetches;
+	const struct finding *f = &report->finding;
+	const double sampling_ns = f->account.part_ns[ACCOUNT_SAMPLING];
+	const double transform = transform_ns(report), other = LOAD(other_ns);
 	/* Imported tables have the time of a load, but not its parts. */
-	if (totals->open_ns == UNKNOWN && totals->read_ns == UNKNOWN &&
-	    totals->decode_ns == UNKNOWN && totals->collate_ns == UNKNOWN) {
-		ret[n++] = (struct stage){"load", "load", report_load_mean(report, totals->load_ns),
-					  ""};
-		return add_after_load(html, ret, n);
-	}
-	ret[n++] =
-		(struct stage){"open files", "open", report_load_mean(report, totals->open_ns), ""};
-	ret[n++] = (struct stage){"read", "read", report_load_mean(report, totals->read_ns), ""};
-	ret[n++] = (struct stage){"decode", "decode", report_load_mean(report, totals->decode_ns),
-				  "not observed: part of the dataset's code"};
-	if (split)
-		ret[n++] = (struct stage){"transform", "transform", transform, ""};
-	ret[n++] = (struct stage){"dataset's code", "other", split ? other - transform : other, ""};
-	ret[n++] = (struct stage){"collate", "collate",
-				  report_load_mean(report, totals->collate_ns), ""};
-	return add_after_load(html, ret, n);
+	const bool has_parts = totals->open_ns != UNKNOWN || totals->read_ns != UNKNOWN ||
+			       totals->decode_ns != UNKNOWN || totals->collate_ns != UNKNOWN;
+	const bool is_split = has_parts && transform > 0 && transform <= other;
+	const bool has_workers = report->series.workers != 0;
+	const struct {
+		bool is_shown;
+		struct stage stage;
+	} all[MOST_STAGE] = {
+		{sampling_ns > 0,
+		 {"choose samples", "short", sampling_ns / (double)f->account.count}},
+		{!has_parts, {"load", "load", LOAD(load_ns)}},
+		{has_parts, {"open files", "open", LOAD(open_ns)}},
+		{has_parts, {"read", "read", LOAD(read_ns)}},
+		{has_parts, {"decode", "decode", LOAD(decode_ns),
+			     "not observed: part of the dataset's code"}},
+		{is_split, {"transform", "transform", transform}},
+		{has_parts, {"dataset's code", "other", is_split ? other - transform : other}},
+		{has_parts, {"collate", "collate", LOAD(collate_ns)}},
+		{has_workers, {"hand-over", "transfer", LOAD(transfer_ns)}},
+		{has_workers && fetches->count > 0,
+		 {"of it descriptors", "busy", fetches->ns / fetches->batches}},
+		{has_workers, {"ready, in queue", "queue", LOAD(queue_ns)}},
+		{device->h2d_ns != UNKNOWN,
+		 {"copy to the GPU", "copy", query_known(device->h2d_ns)}},
+		{report->series.compute_ns,
+		 {"step", "compute", f->compute_all_ns / (double)f->batch_count}},
+		{device->gpu_busy_ns != UNKNOWN,
+		 {"of it GPU busy", "busy", query_known(device->gpu_busy_ns)}},
+	};
+	size_t count = 0;
+
+	for (size_t i = 0; i < MOST_STAGE; i++)
+		if (all[i].is_shown)
+			ret[count++] = all[i].stage;
+	return count;
 }
 
 static bool is_within(const struct stage *stage)
@@ -136,7 +122,7 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 				 ROW - 9, FIGURE_RIGHT, y + 18, UNITS_TIME(stage->ns));
 		else
 			html_put(html, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", LEFT + 8.0,
-				 y + 18, *stage->note ? stage->note : "not observed");
+				 y + 18, stage->note ? stage->note : "not observed");
 		last_ns = from_ns;
 		begin_ns = from_ns + (is_within(stage) ? 0 : ns);
 	}
