@@ -388,14 +388,6 @@ const struct line_share *code_named(const struct report *report, enum line_group
 	return named.line;
 }
 
-bool code_say_lead(const struct report *report, enum line_group group, char *text, size_t size)
-{
-	if (code_named(report, group) || !code_add_lead(report, group, text, size))
-		return false;
-	page_append(text, size, ".");
-	return true;
-}
-
 /* Returns the line of code_named() if its function is the user's and takes most of the time. */
 static const struct line_share *find_leader(const struct report *report, enum line_group group)
 {

@@ -45,9 +45,6 @@ const struct line_share *code_named(const struct report *report, enum line_group
 /* Like code_add_named(), but names a group's largest line, if it surely takes 10 % or more. */
 bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
 
-/* Appends code_add_lead() as a sentence. False also if code_named() has a line: "Why" names it. */
-bool code_say_lead(const struct report *report, enum line_group group, char *text, size_t size);
-
 /*
  * Appends the name of the function whose line code_named() returns, or "line train.py:12" if each
  * dataset has a function of that name, such as __getitem__(). Returns false if there is no such

@@ -15,15 +15,9 @@ const struct remedy *remedy_say(const struct report *report, const struct advice
 {
 	const struct explanation *said = explain_find(advice_names[advice->id]);
 
-	ret->line = said->line;
-	ret->how = said->how;
-	*ret->line_buffer = *ret->how_buffer = '\0';
+	*ret = (struct remedy){said->line, said->how};
 	if (words[advice->id])
 		words[advice->id](report, advice, ret);
-	if (*ret->line_buffer)
-		ret->line = ret->line_buffer;
-	if (*ret->how_buffer)
-		ret->how = ret->how_buffer;
 	dialect_say(report, advice, ret);
 	return ret;
 }

@@ -55,16 +55,13 @@ void remedy_keep_open(const struct report *report, const struct advice *advice, 
 	if (!file)
 		return;
 	if (is_parsed(file)) {
-		snprintf(ret->line_buffer, REMEDY_WORDS,
-			 "Parse %.60s once in each worker and keep what comes out: each sample "
-			 "parses it anew.",
-			 file);
+		remedy_line(ret, "Parse %.60s once in each worker and keep what comes out: each "
+			    "sample parses it anew.", file);
 		ret->how = "Parse it in the dataset's __init__, or once, beforehand, into an array "
 			   "(numpy.save) that workers map (mmap_mode='r').";
 	} else {
-		snprintf(ret->line_buffer, REMEDY_WORDS,
-			 "Open %.60s once in each worker and keep it: each sample opens it anew.",
-			 file);
+		remedy_line(ret, "Open %.60s once in each worker and keep it: each sample opens it "
+			    "anew.", file);
 		ret->how = "Open it for the first sample (if self.file is None: ...), or in "
 			   "worker_init_fn, and use it for all.";
 	}
@@ -77,12 +74,10 @@ void remedy_split(const struct report *report, const struct advice *advice, stru
 	if (!r->is_opened_by_all || r->is_decoded_by_all)
 		return;
 	ret->line = "Split the files between the workers, if each of them reads all.";
-	snprintf(ret->how_buffer, REMEDY_WORDS,
-		 "Each of %.0f files is opened %" PRId32 " times in each epoch, as often as there "
-		 "are workers, and %s of it are read. If each worker reads all files: "
-		 "files[info.id::info.num_workers], by get_worker_info().",
-		 r->facts->files.count, series_busy_workers(&report->series),
-		 UNITS_BYTES(r->facts->files.bytes));
+	remedy_how(ret, "Each of %.0f files is opened %" PRId32 " times in each epoch, as often as "
+		   "there are workers, and %s of it are read. If each worker reads all files: "
+		   "files[info.id::info.num_workers], by get_worker_info().", r->facts->files.count,
+		   series_busy_workers(&report->series), UNITS_BYTES(r->facts->files.bytes));
 }
 
 /* If loads spend little time on files, opening shards is not what makes some of them long. */
@@ -107,10 +102,9 @@ void remedy_event(const struct report *report, const struct advice *advice, stru
 	ret->line = "Find out what has become slower there, or who else uses it since then.";
 	for (size_t i = 0; i < shift->at && s->wait_ns && s->compute_ns; i++)
 		ns += fmax(0, (double)s->wait_ns[i]) + fmax(0, (double)s->compute_ns[i]);
-	snprintf(ret->how_buffer, REMEDY_WORDS,
-		 "Since batch %zu (%s after the first) loads take %s times as long. If they ask "
-		 "for as much as before, the loader is not why.",
-		 shift->at, UNITS_TIME(ns), UNITS_RATE(shift->after_ns / shift->before_ns));
+	remedy_how(ret, "Since batch %zu (%s after the first) loads take %s times as long. If they "
+		   "ask for as much as before, the loader is not why.", shift->at, UNITS_TIME(ns),
+		   UNITS_RATE(shift->after_ns / shift->before_ns));
 }
 
 /* Returns true if loads read their data from files, and wait for a server that sends little. */
@@ -152,11 +146,10 @@ void remedy_requests(const struct report *report, const struct advice *advice, s
 			   "huggingface_hub asks if its cache is up to date: "
 			   "local_files_only=True, or HF_HUB_OFFLINE=1.";
 	} else if (call) {
-		snprintf(ret->how_buffer, REMEDY_WORDS,
-			 "In one request or, if there is none, at the same time by threads "
-			 "(__getitems__). %s%.40s() connects anew each time: keep a "
-			 "requests.Session() in each worker.",
-			 strstr(call->file, "/requests/") ? "requests." : "", call->function);
+		remedy_how(ret, "In one request or, if there is none, at the same time by threads "
+			   "(__getitems__). %s%.40s() connects anew each time: keep a "
+			   "requests.Session() in each worker.",
+			   strstr(call->file, "/requests/") ? "requests." : "", call->function);
 	}
 }
 

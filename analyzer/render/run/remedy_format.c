@@ -99,12 +99,8 @@ void remedy_read_less(const struct report *report, const struct advice *advice, 
 		      "(fsspec: a small block_size, or cache_type=\"none\").";
 	else if (!how)
 		how = ret->how;
-	snprintf(ret->how_buffer, REMEDY_WORDS, "%s bytes are %s for each byte of a batch. %s",
-		 UNITS_RATE(r->read_again),
-		 is_received   ? "received"
-		 : is_inflated ? "inflated"
-			       : "read",
-		 how);
+	remedy_how(ret, "%s bytes are %s for each byte of a batch. %s", UNITS_RATE(r->read_again),
+		   is_received   ? "received" : is_inflated ? "inflated" : "read", how);
 }
 
 void remedy_decoding(const struct report *report, const struct advice *advice, struct remedy *ret)
@@ -130,13 +126,11 @@ void remedy_decoding(const struct report *report, const struct advice *advice, s
 	if (!medium && !has_images)
 		ret->line = "Decompress less, or with a faster codec.";
 	if (is_again && medium && medium->again && r->facts->images_per_sample >= 2)
-		page_append(ret->how_buffer, REMEDY_WORDS,
-			    "%s frames are decoded for each sample. ",
-			    UNITS_RATE(r->facts->images_per_sample));
+		remedy_how(ret, "%s frames are decoded for each sample. ",
+			   UNITS_RATE(r->facts->images_per_sample));
 	else if (is_again)
-		page_append(ret->how_buffer, REMEDY_WORDS,
-			    "%s bytes of pixels are decoded for each byte of a batch. ",
-			    UNITS_RATE(r->decoded_again));
+		remedy_how(ret, "%s bytes of pixels are decoded for each byte of a batch. ",
+			   UNITS_RATE(r->decoded_again));
 	if (how)
-		page_append(ret->how_buffer, REMEDY_WORDS, "%s", how);
+		remedy_how(ret, "%s", how);
 }

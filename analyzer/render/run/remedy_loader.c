@@ -63,33 +63,31 @@ void remedy_workers(const struct report *report, const struct advice *advice, st
 	if (workers <= 0)
 		return;
 	if (is_first && has_workers)
-		snprintf(ret->line_buffer, REMEDY_WORDS,
-			 "Use %" PRId32 " worker%s, so that loading happens beside the training.",
-			 workers, plural);
+		remedy_line(ret, "Use %" PRId32 " worker%s, so that loading happens beside the "
+			    "training.", workers, plural);
 	else if (!is_first)
-		snprintf(ret->line_buffer, REMEDY_WORDS, "Use %s workers, %" PRId32 " in all.",
-			 advice->id == ADVICE_USE_FEWER_WORKERS ? "fewer" : "more", workers);
+		remedy_line(ret, "Use %s workers, %" PRId32 " in all.",
+			    advice->id == ADVICE_USE_FEWER_WORKERS ? "fewer" : "more", workers);
 	if (has_workers)
-		snprintf(ret->how_buffer, REMEDY_WORDS, "num_workers=%" PRId32 "%s.", workers,
-			 beside_workers(report, advice));
+		remedy_how(ret, "num_workers=%" PRId32 "%s.", workers,
+			   beside_workers(report, advice));
 	else
-		snprintf(ret->how_buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s.", workers,
-			 plural);
+		remedy_how(ret, "In all, %" PRId32 " worker%s.", workers, plural);
 	if (is_first && dialect_of(report->loader)->is_torch &&
 	    report->diagnosis.grounds.starts_programs)
-		page_append(ret->how_buffer, REMEDY_WORDS,
-			    " A worker cannot start processes by multiprocessing (Pool): if the "
-			    "dataset does, let it do that work in the worker itself.");
+		remedy_how(ret, " A worker cannot start processes by multiprocessing (Pool): if "
+			   "the dataset does, let it do that work in the worker itself.");
 }
 
 void remedy_no_workers(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
-	snprintf(ret->how_buffer, REMEDY_WORDS,
-		 "DataLoader(..., num_workers=0). A batch takes %s to load, and receiving it from "
-		 "a worker makes the training wait %s.",
-		 UNITS_TIME(report->finding.load_mean_ns),
-		 UNITS_TIME(report->finding.account.part_ns[ACCOUNT_RECEIVING] /
-			    (double)report->finding.account.count));
+	remedy_how(
+		ret,
+		"DataLoader(..., num_workers=0). A batch takes %s to load, and receiving it from "
+		"a worker makes the training wait %s.",
+		UNITS_TIME(report->finding.load_mean_ns),
+		UNITS_TIME(report->finding.account.part_ns[ACCOUNT_RECEIVING] /
+			   (double)report->finding.account.count));
 }
 
 void remedy_marks(const struct report *report, const struct advice *advice, struct remedy *ret)
@@ -110,12 +108,9 @@ void remedy_ahead(const struct report *report, const struct advice *advice, stru
 		ret->how = "DataLoader(..., in_order=False), since PyTorch 2.6, hands out whatever "
 			   "is finished.";
 	} else if (advice->whatif == WHATIF_PREFETCH_X4) {
-		snprintf(ret->line_buffer, REMEDY_WORDS,
-			 "Load further ahead: prefetch_factor=%" PRId32 ".", factor);
-		snprintf(ret->how_buffer, REMEDY_WORDS,
-			 "DataLoader(..., prefetch_factor=%" PRId32 ") keeps %" PRId32
-			 " batches a worker ready; the default is 2.",
-			 factor, factor);
+		remedy_line(ret, "Load further ahead: prefetch_factor=%" PRId32 ".", factor);
+		remedy_how(ret, "DataLoader(..., prefetch_factor=%" PRId32 ") keeps %" PRId32
+			   " batches a worker ready; the default is 2.", factor, factor);
 	}
 }
 
@@ -126,7 +121,7 @@ static bool is_loader_anew(const struct report *report)
 }
 
 /* If workers' first loads in epochs are long, but not for files, says what to look for. */
-static void add_firsts(const struct report *report, char *buffer)
+static void add_firsts(const struct report *report, struct remedy *ret)
 {
 	const struct load_totals *totals = &report->totals;
 	size_t count;
@@ -134,17 +129,15 @@ static void add_firsts(const struct report *report, char *buffer)
 
 	if (evidence_firsts_lead(report) &&
 	    report->diagnosis.grounds.asked_share >= GROUNDS_OUTSIDE) {
-		page_append(buffer, REMEDY_WORDS,
-			    "What a first load asks for in each epoch (a list of files, say), ask "
-			    "once, before the loop, and give the answer to the dataset.");
+		remedy_how(ret, "What a first load asks for in each epoch (a list of files, say), "
+			   "ask once, before the loop, and give the answer to the dataset.");
 		return;
 	}
 	if (report->series.iterable != 1 || isnan(ns) ||
 	    (double)(totals->open_ns + totals->read_ns) > REMEDY_FEW_FILES * ns * (double)count)
 		return;
-	page_append(buffer, REMEDY_WORDS,
-		    "If it fills a shuffle buffer, make that smaller, fill it bit by bit, or "
-		    "shuffle before decoding; else move imports out of a worker's first load.");
+	remedy_how(ret, "If it fills a shuffle buffer, make that smaller, fill it bit by bit, or "
+			"shuffle before decoding; else move imports out of a worker's first load.");
 }
 
 void remedy_starts(const struct report *report, const struct advice *advice, struct remedy *ret)
@@ -162,13 +155,12 @@ void remedy_starts(const struct report *report, const struct advice *advice, str
 			   "epochs can be chosen by a sampler.";
 	} else if (!is_kept && report->diagnosis.grounds.is_left_early) {
 		ret->line = "Keep one iterator for all epochs, or load less far ahead.";
-		snprintf(ret->how_buffer, REMEDY_WORDS,
-			 "Epochs are left early: %s batches are loaded for each one that is taken, "
-			 "and iter() waits for the rest. Call next() of the same iterator again, "
-			 "or pass a smaller prefetch_factor.",
-			 UNITS_RATE(report->facts.loads_per_batch));
+		remedy_how(ret, "Epochs are left early: %s batches are loaded for each one that is "
+			   "taken, and iter() waits for the rest. Call next() of the same iterator "
+			   "again, or pass a smaller prefetch_factor.",
+			   UNITS_RATE(report->facts.loads_per_batch));
 	} else if (!is_kept) {
-		add_firsts(report, ret->how_buffer);
+		add_firsts(report, ret);
 	}
 }
 
@@ -183,16 +175,14 @@ void remedy_delivery(const struct report *report, const struct advice *advice, s
 	const struct grounds *r = &report->diagnosis.grounds;
 
 	if (report->diagnosis.gathered > 0) {
-		snprintf(ret->line_buffer, REMEDY_WORDS,
-			 "Let the workers put the %" PRId64 " batches of a step together.",
-			 report->diagnosis.gathered);
+		remedy_line(ret, "Let the workers put the %" PRId64 " batches of a step together.",
+			    report->diagnosis.gathered);
 		ret->how = "Pass batch_size to the DataLoader: now each of them is handed over by "
 			   "itself.";
 		return;
 	}
-	snprintf(ret->how_buffer, REMEDY_WORDS, "A batch %s %.0f %s. %s",
-		 by_fetches(r) ? "asks workers for" : "has", r->tensors,
-		 by_fetches(r) ? "descriptors" : "tensors", ret->how);
+	remedy_how(ret, "A batch %s %.0f %s. %s", by_fetches(r) ? "asks workers for" : "has",
+		   r->tensors, by_fetches(r) ? "descriptors" : "tensors", ret->how);
 }
 
 void remedy_return_tensors(const struct report *report, const struct advice *advice,
@@ -207,9 +197,8 @@ void remedy_send_less(const struct report *report, const struct advice *advice, 
 {
 	const struct load_facts *facts = report->diagnosis.grounds.facts;
 
-	snprintf(
-		ret->how_buffer, REMEDY_WORDS, "A batch has %s. %s",
-		UNITS_BYTES(facts->batch_bytes),
+	remedy_how(
+		ret, "A batch has %s. %s", UNITS_BYTES(facts->batch_bytes),
 		facts->images_per_sample > 0
 			? "Send uint8 instead of float32 or float64, and crop before."
 			: "Send smaller types (float16, int32), only what is used, and of zeros or "
@@ -220,25 +209,23 @@ void remedy_shrink(const struct report *report, const struct advice *advice, str
 {
 	const struct grounds *r = &report->diagnosis.grounds;
 
-	snprintf(ret->how_buffer, REMEDY_WORDS, "A batch has %s, its decoded images %s. %s",
-		 UNITS_BYTES(r->facts->batch_bytes),
-		 UNITS_BYTES(r->facts->batch_bytes / r->blown_up), ret->how);
+	remedy_how(ret, "A batch has %s, its decoded images %s. %s",
+		   UNITS_BYTES(r->facts->batch_bytes),
+		   UNITS_BYTES(r->facts->batch_bytes / r->blown_up), ret->how);
 }
 
 void remedy_own_cores(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
 	if (report->facts.ranks > 1) {
 		ret->line = "Give each rank cores of its own.";
-		snprintf(ret->how_buffer, REMEDY_WORDS,
-			 "Other ranks and programs took %.2g of the %.3g cores: run fewer of them "
-			 "on this machine, or let the loads of all ranks need less CPU.",
-			 report->series.other_cores, report->series.cores);
+		remedy_how(ret, "Other ranks and programs took %.2g of the %.3g cores: run fewer "
+			   "of them on this machine, or let the loads of all ranks need less CPU.",
+			   report->series.other_cores, report->series.cores);
 		return;
 	}
-	snprintf(ret->how_buffer, REMEDY_WORDS,
-		 "Other programs took %.2g of the %.3g cores: pin the training to cores that they "
-		 "may not use (taskset, cpusets).",
-		 report->series.other_cores, report->series.cores);
+	remedy_how(ret, "Other programs took %.2g of the %.3g cores: pin the training to cores "
+		   "that they may not use (taskset, cpusets).", report->series.other_cores,
+		   report->series.cores);
 }
 
 /* Loads that mostly wait for one socket or pipe are slow where that is: say what to compare. */
@@ -251,10 +238,9 @@ void remedy_slow_worker(const struct report *report, const struct advice *advice
 
 	if (!(share >= REMEDY_MOST))
 		return;
-	snprintf(ret->how_buffer, REMEDY_WORDS,
-		 "Loads wait for %s in %s of their time: compare what the slow workers ask of it.",
-		 peer->name, UNITS_SHARE(share));
+	remedy_how(ret, "Loads wait for %s in %s of their time: compare what the slow workers ask "
+		   "of it.", peer->name, UNITS_SHARE(share));
 	if (advice_has(&report->diagnosis.advice, WHATIF_IN_ORDER_FALSE))
-		page_append(ret->how_buffer, REMEDY_WORDS, " Until then, in_order=False: about %s.",
-			    UNITS_FACTOR(1 + report->diagnosis.whatif.gain[WHATIF_IN_ORDER_FALSE]));
+		remedy_how(ret, " Until then, in_order=False: about %s.",
+			   UNITS_FACTOR(1 + report->diagnosis.whatif.gain[WHATIF_IN_ORDER_FALSE]));
 }

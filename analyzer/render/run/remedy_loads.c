@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "analysis/cause/grounds.h"
-#include "render/run/code.h"
 
 #define READING 0.2 /* the least share of the loads' time in which reading may be what grows */
 
@@ -34,7 +33,7 @@ static bool computes_in_own_line(const struct report *report)
 }
 
 /* Names the two largest parts of loads: observed transforms and decoders, else kinds of work. */
-static void add_largest(const struct report *report, char *buffer)
+static void add_largest(const struct report *report, struct remedy *ret)
 {
 	const struct load_totals *totals = &report->totals;
 	const struct inside_part columns[] = {
@@ -59,29 +58,28 @@ static void add_largest(const struct report *report, char *buffer)
 	}
 	if (top[1].ns <= 0 || !(all_ns > 0))
 		return;
-	snprintf(buffer, REMEDY_WORDS, "Their largest parts are %.80s (%s) and %.80s (%s); %s.",
-		 top[0].name, UNITS_SHARE((double)top[0].ns / all_ns), top[1].name,
-		 UNITS_SHARE((double)top[1].ns / all_ns),
-		 computes_in_line(report) ? "begin with the line of code that takes most of them"
-					  : "dlprof-report -v names files and samples");
+	remedy_how(ret, "Their largest parts are %.80s (%s) and %.80s (%s); %s.", top[0].name,
+		   UNITS_SHARE((double)top[0].ns / all_ns), top[1].name,
+		   UNITS_SHARE((double)top[1].ns / all_ns),
+		   computes_in_line(report) ? "begin with the line of code that takes most of them"
+					    : "dlprof-report -v names files and samples");
 }
 
 /* Names the transforms if none of them is random, and they take half of the loads or more. */
-static bool add_fixed(const struct report *report, const struct inside_parts *parts, char *buffer)
+static bool add_fixed(const struct report *report, const struct inside_parts *parts,
+		      struct remedy *ret)
 {
 	const double share = report->diagnosis.grounds.fixed_share;
 	size_t count = 0;
 
 	if (!(share >= REMEDY_MOST))
 		return false;
-	page_append(buffer, REMEDY_WORDS, "Transforms take %s of a load, and none is random (",
-		    UNITS_SHARE(share));
+	remedy_how(ret, "Transforms take %s of a load, and none is random (", UNITS_SHARE(share));
 	for (size_t i = 0; i < parts->count && count < 2; i++)
 		if (strcmp(parts->items[i].what, "transform") == 0)
-			page_append(buffer, REMEDY_WORDS, "%s%.40s", count++ ? ", " : "",
-				    parts->items[i].name);
-	page_append(buffer, REMEDY_WORDS,
-		    "): if what they get is the same in every epoch, apply them once, beforehand.");
+			remedy_how(ret, "%s%.40s", count++ ? ", " : "", parts->items[i].name);
+	remedy_how(ret,
+		   "): if what they get is the same in every epoch, apply them once, beforehand.");
 	return true;
 }
 
@@ -89,7 +87,7 @@ static bool add_fixed(const struct report *report, const struct inside_parts *pa
  * Names a transform that takes half of the loads or more. Returns false if there is none, or if a
  * line of the user's computes in most of the loads, which says more.
  */
-static bool add_transform(const struct report *report, char *buffer)
+static bool add_transform(const struct report *report, struct remedy *ret)
 {
 	const struct inside_parts parts = inside_parts(&report->inside);
 	const double load_ns = fmax((double)report->inside.loads.load_ns, 0);
@@ -97,61 +95,54 @@ static bool add_transform(const struct report *report, char *buffer)
 			     !computes_in_own_line(report) &&
 			     2 * (double)parts.items[0].ns >= load_ns;
 
-	if (add_fixed(report, &parts, buffer)) {
+	if (add_fixed(report, &parts, ret)) {
 		free(parts.items);
 		return true;
 	}
 	if (is_long)
-		page_append(buffer, REMEDY_WORDS,
-			    "%.80s takes %s of a load: choose a cheaper setting or another "
-			    "library's, or do it for whole batches on the GPU. What is random "
-			    "cannot be done beforehand.",
-			    parts.items[0].name, UNITS_SHARE((double)parts.items[0].ns / load_ns));
+		remedy_how(ret, "%.80s takes %s of a load: choose a cheaper setting or another "
+			   "library's, or do it for whole batches on the GPU. What is random "
+			   "cannot be done beforehand.", parts.items[0].name,
+			   UNITS_SHARE((double)parts.items[0].ns / load_ns));
 	free(parts.items);
 	return is_long;
 }
 
 /* Says with which of the user's functions or lines to begin. */
-static void add_leader(const struct report *report, const char *how, char *buffer)
+static void add_leader(const struct report *report, struct remedy *ret)
 {
 	const struct line_share *leading = lines_leading(&report->lines, LINE_LOADS);
 	const struct grounds *r = &report->diagnosis.grounds;
 	/* In more than half of its time, the line does not work, but sleeps, for example. */
 	const bool is_waiting = leading && leading->share - leading->error >
 						   2 * (r->cpu_share + r->no_core_share);
-	size_t at;
+	const char *how = ret->how;
+	char leader[CODE_WORDS] = "";
 
 	if (r->facts && r->read_again >= GROUNDS_READ_AGAIN)
-		page_append(buffer, REMEDY_WORDS,
-			    "%s bytes are read or unpacked for each byte of a batch: take only "
-			    "the columns and rows that are used, or parse once. ",
-			    UNITS_RATE(r->read_again));
-	at = strlen(buffer);
-	page_append(buffer, REMEDY_WORDS, "Begin with ");
-	if (!is_waiting && code_add_leader(report, LINE_LOADS, false, buffer, REMEDY_WORDS)) {
-		/* Each epoch collates other batches, so none of the results can be kept. */
-		if (leading && leading->is_collating)
-			how = "Stack whole arrays (numpy.stack, torch.from_numpy), not lists of "
-			      "arrays or numbers.";
-		page_append(buffer, REMEDY_WORDS, ": %c%s", tolower(*how), how + 1);
-	} else {
-		buffer[at] = '\0';
-	}
+		remedy_how(ret, "%s bytes are read or unpacked for each byte of a batch: take only "
+			   "the columns and rows that are used, or parse once. ",
+			   UNITS_RATE(r->read_again));
+	if (is_waiting || !code_add_leader(report, LINE_LOADS, false, leader, sizeof(leader)))
+		return;
+	/* Each epoch collates other batches, so none of the results can be kept. */
+	if (leading && leading->is_collating)
+		how = "Stack whole arrays (numpy.stack, torch.from_numpy), not lists of arrays or "
+		      "numbers.";
+	remedy_how(ret, "Begin with %s: %c%s", leader, tolower(*how), how + 1);
 }
 
 #define CALLS_LEAST 0.25
 
 /* Says that loads read and write pipes or sockets in many short calls. False: it is not known. */
-static bool add_calls(const struct load_facts *facts, char *buffer)
+static bool add_calls(const struct load_facts *facts, struct remedy *ret)
 {
 	const double share = load_facts_calls_share(facts);
 
 	if (share < CALLS_LEAST)
 		return false;
-	page_append(buffer, REMEDY_WORDS,
-		    "Many short calls on pipes or sockets take %s of a load: read larger pieces "
-		    "(a buffer: bufsize=-1, io.BufferedReader).",
-		    UNITS_SHARE(share));
+	remedy_how(ret, "Many short calls on pipes or sockets take %s of a load: read larger "
+		   "pieces (a buffer: bufsize=-1, io.BufferedReader).", UNITS_SHARE(share));
 	return true;
 }
 
@@ -161,10 +152,9 @@ void remedy_cpu(const struct report *report, const struct advice *advice, struct
 		ret->line = "Make the loads need half the CPU, or less.";
 	else
 		ret->line = "Make the loads need half the CPU.";
-	if (!add_calls(&report->facts, ret->how_buffer) &&
-	    !add_transform(report, ret->how_buffer) &&
-	    !code_say_lead(report, LINE_LOADS, ret->how_buffer, REMEDY_WORDS))
-		add_leader(report, ret->how, ret->how_buffer);
+	if (!add_calls(&report->facts, ret) && !add_transform(report, ret) &&
+	    !remedy_lead(report, LINE_LOADS, ret))
+		add_leader(report, ret);
 }
 
 /* Returns true if loads that grow read much more than they return, as a query with OFFSET does. */
@@ -179,40 +169,39 @@ static bool reads_more_and_more(const struct report *report)
 void remedy_growth(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
 	if (reads_more_and_more(report))
-		snprintf(ret->how_buffer, REMEDY_WORDS,
-			 "%s bytes are read for each byte of a batch: does each load read on from "
-			 "the start? A query with OFFSET does, or a loop that skips what came "
-			 "before: ask for what follows the last key (WHERE id > ...).",
-			 UNITS_RATE(report->diagnosis.grounds.facts->read_per_byte));
+		remedy_how(ret, "%s bytes are read for each byte of a batch: does each load read "
+			   "on from the start? A query with OFFSET does, or a loop that skips what "
+			   "came before: ask for what follows the last key (WHERE id > ...).",
+			   UNITS_RATE(report->diagnosis.grounds.facts->read_per_byte));
 	else
-		code_say_lead(report, LINE_LOADS, ret->how_buffer, REMEDY_WORDS);
+		remedy_lead(report, LINE_LOADS, ret);
 }
 
 void remedy_lock(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
-	code_say_lead(report, LINE_LOADS, ret->how_buffer, REMEDY_WORDS);
+	remedy_lead(report, LINE_LOADS, ret);
 }
 
 void remedy_inspect_loads(const struct report *report, const struct advice *advice,
 			  struct remedy *ret)
 {
-	if (!code_say_lead(report, LINE_LOADS, ret->how_buffer, REMEDY_WORDS))
-		add_largest(report, ret->how_buffer);
+	if (!remedy_lead(report, LINE_LOADS, ret))
+		add_largest(report, ret);
 }
 
 void remedy_decode_fewer(const struct report *report, const struct advice *advice,
 			 struct remedy *ret)
 {
-	snprintf(ret->how_buffer, REMEDY_WORDS, "%s images are decoded for each sample. %s",
-		 UNITS_RATE(report->diagnosis.grounds.drawn), ret->how);
+	remedy_how(ret, "%s images are decoded for each sample. %s",
+		   UNITS_RATE(report->diagnosis.grounds.drawn), ret->how);
 }
 
 void remedy_index(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
 
-	snprintf(ret->how_buffer, REMEDY_WORDS, "Each of %s samples of a batch takes %s. %s",
-		 UNITS_COUNT((int64_t)r->small.count), UNITS_TIME(r->small.each_ns), ret->how);
+	remedy_how(ret, "Each of %s samples of a batch takes %s. %s",
+		   UNITS_COUNT((int64_t)r->small.count), UNITS_TIME(r->small.each_ns), ret->how);
 }
 
 void remedy_samples(const struct report *report, const struct advice *advice, struct remedy *ret)
@@ -220,10 +209,10 @@ void remedy_samples(const struct report *report, const struct advice *advice, st
 	const struct tally_list *samples = &report->inside.samples;
 
 	for (size_t i = 0; i < samples->count && i < 3; i++)
-		page_append(ret->how_buffer, REMEDY_WORDS, "%s%.40s[%" PRId64 "] %s%s%.60s",
-			    i ? ", " : "", samples->items[i].detail, samples->items[i].class,
-			    UNITS_TIME((double)samples->items[i].ns),
-			    samples->items[i].name[0] ? " " : "", samples->items[i].name);
+		remedy_how(ret, "%s%.40s[%" PRId64 "] %s%s%.60s", i ? ", " : "",
+			   samples->items[i].detail, samples->items[i].class,
+			   UNITS_TIME((double)samples->items[i].ns),
+			   samples->items[i].name[0] ? " " : "", samples->items[i].name);
 	if (samples->count)
-		page_append(ret->how_buffer, REMEDY_WORDS, "; dlprof-report -v lists them.");
+		remedy_how(ret, "; dlprof-report -v lists them.");
 }

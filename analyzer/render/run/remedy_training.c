@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/cause/grounds.h"
-#include "render/run/code.h"
 
 #define STATEFUL "torchdata.StatefulDataLoader"
 
@@ -23,32 +22,30 @@ void remedy_sampler(const struct report *report, const struct advice *advice, st
 		ret->how = "The sampler asks the dataset for samples. What it needs of them "
 			   "(lengths, labels) can be found once, in __init__.";
 	else
-		code_say_lead(report, LINE_WAITS, ret->how_buffer, REMEDY_WORDS);
+		remedy_lead(report, LINE_WAITS, ret);
 }
 
 /* Says what receiving a batch is made of, as far as it is known. */
-static void add_receiving(const struct report *report, char *buffer)
+static void add_receiving(const struct report *report, struct remedy *ret)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
 
 	if (r->fetch.count > 0 && r->fetch.share > 0)
-		snprintf(buffer, REMEDY_WORDS,
-			 "%s of it is asking workers for descriptors of tensors' memory (%.2g a "
-			 "batch, %s each), which torch.multiprocessing's "
-			 "set_sharing_strategy('file_system') saves; the rest is the pipe, "
-			 "unpickling and mapping.",
-			 UNITS_SHARE(r->fetch.share), r->fetch.count, UNITS_TIME(r->fetch.each_ns));
+		remedy_how(ret, "%s of it is asking workers for descriptors of tensors' memory "
+			   "(%.2g a batch, %s each), which torch.multiprocessing's "
+			   "set_sharing_strategy('file_system') saves; the rest is the pipe, "
+			   "unpickling and mapping.", UNITS_SHARE(r->fetch.share), r->fetch.count,
+			   UNITS_TIME(r->fetch.each_ns));
 	if (report->loader && strncmp(report->loader->kind, STATEFUL, strlen(STATEFUL)) == 0)
-		page_append(buffer, REMEDY_WORDS,
-			    " With each batch comes the state of its worker's dataset: keep "
-			    "buffers out of state_dict(), or send it less often "
-			    "(snapshot_every_n_steps).");
+		remedy_how(ret, " With each batch comes the state of its worker's dataset: keep "
+				"buffers out of state_dict(), or send it less often "
+				"(snapshot_every_n_steps).");
 }
 
 void remedy_receiving(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
-	if (!code_say_lead(report, LINE_WAITS, ret->how_buffer, REMEDY_WORDS))
-		add_receiving(report, ret->how_buffer);
+	if (!remedy_lead(report, LINE_WAITS, ret))
+		add_receiving(report, ret);
 }
 
 void remedy_pauses(const struct report *report, const struct advice *advice, struct remedy *ret)
@@ -82,27 +79,23 @@ void remedy_other_thread(const struct report *report, const struct advice *advic
 }
 
 /* Adds what else is known of long steps: they grow, wait for other ranks, or compile. */
-static void add_step(const struct report *report, char *buffer)
+static void add_step(const struct report *report, struct remedy *ret)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
 
 	/* Steps may also become longer because other programs have come to run. */
 	if (r->step_growth.is_lasting && !series_has_others(&report->series)) {
-		page_append(buffer, REMEDY_WORDS, " Steps become longer: ");
-		evidence_add_growth(&r->step_growth, buffer, REMEDY_WORDS);
-		page_append(buffer, REMEDY_WORDS, ".");
+		remedy_how(ret, " Steps become longer: ");
+		evidence_add_growth(&r->step_growth, ret->how_buffer, REMEDY_WORDS);
+		remedy_how(ret, ".");
 	}
 	if (report->facts.ranks > 1)
-		page_append(buffer, REMEDY_WORDS,
-			    " It may wait there for other ranks: dlprof-report of their folder "
-			    "compares all %.0f.",
-			    report->facts.ranks);
+		remedy_how(ret, " It may wait there for other ranks: dlprof-report of their folder "
+			   "compares all %.0f.", report->facts.ranks);
 	if (r->compiling_share > 0)
-		page_append(buffer, REMEDY_WORDS,
-			    " torch.compile() compiles in %s of the time before the backward "
-			    "pass, and not only at first. Pad inputs to a few shapes, or use "
-			    "dynamic=True.",
-			    UNITS_SHARE(r->compiling_share));
+		remedy_how(ret, " torch.compile() compiles in %s of the time before the backward "
+			   "pass, and not only at first. Pad inputs to a few shapes, or use "
+			   "dynamic=True.", UNITS_SHARE(r->compiling_share));
 }
 
 void remedy_step(const struct report *report, const struct advice *advice, struct remedy *ret)
@@ -112,9 +105,9 @@ void remedy_step(const struct report *report, const struct advice *advice, struc
 
 	if (code_named(report, LINE_STEPS))
 		how = "Begin with the line of code that takes most of it.";
-	if (!code_say_lead(report, LINE_STEPS, ret->how_buffer, REMEDY_WORDS))
-		page_append(ret->how_buffer, REMEDY_WORDS, "%s", how);
-	add_step(report, ret->how_buffer);
+	if (!remedy_lead(report, LINE_STEPS, ret))
+		remedy_how(ret, "%s", how);
+	add_step(report, ret);
 }
 
 void remedy_copies(const struct report *report, const struct advice *advice, struct remedy *ret)

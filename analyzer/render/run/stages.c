@@ -162,8 +162,8 @@ static void say_cheaper(const struct stage_work *lead, const char *const *hows, 
 {
 	const bool is_read = lead->kind == STAGE_READ;
 
-	snprintf(ret->line_buffer, REMEDY_WORDS, "Make %s%s%s", is_read ? "reading (" : "",
-		 lead->name, is_read ? ") faster." : " need less time.");
+	remedy_line(ret, "Make %s%s%s", is_read ? "reading (" : "", lead->name,
+		    is_read ? ") faster." : " need less time.");
 	if (hows[lead->kind])
 		ret->how = hows[lead->kind];
 }
@@ -193,9 +193,8 @@ static void say_dali(const struct report *report, enum advice_id id, struct reme
 			   "from both in turn. Nothing is gained if the storage is at its limit.";
 	} else if (id == ADVICE_PARALLEL_STAGE) {
 		ret->line = "Give the pipeline more threads: num_threads.";
-		snprintf(ret->how_buffer, REMEDY_WORDS,
-			 "pipeline_def(num_threads=N): the process uses %.2g of %.3g cores.",
-			 report->series.main_cores, report->series.cores);
+		remedy_how(ret, "pipeline_def(num_threads=N): the process uses %.2g of %.3g cores.",
+			   report->series.main_cores, report->series.cores);
 	}
 }
 
@@ -207,48 +206,35 @@ static void say_parallel(const struct report *report, struct remedy *ret)
 	const bool is_opened = at(report, f->opener);
 
 	if (is_opened)
-		snprintf(ret->line_buffer, REMEDY_WORDS,
-			 "%s: interleave(..., num_parallel_calls=%" PRId32 ").",
-			 is_generator ? "Run several generators at once"
-				      : "Read several files at once",
-			 f->wanted);
-	else if (is_generator)
-		snprintf(ret->line_buffer, REMEDY_WORDS,
-			 "Run several generators at once, each with a part of the data: "
-			 "interleave(), num_parallel_calls=%" PRId32 ".",
-			 f->wanted);
-	else if (strncmp(stages_slow(report)->name, "Filter", 6) == 0)
-		snprintf(ret->line_buffer, REMEDY_WORDS,
-			 "Compute what filter() asks in a map(..., "
-			 "num_parallel_calls=%" PRId32 ") before it.",
-			 f->wanted);
-	else if (lead->is_kernel)
-		snprintf(ret->line_buffer, REMEDY_WORDS,
-			 "Let map() run %s calls at once: "
-			 "map(..., num_parallel_calls=%" PRId32 ").",
-			 f->asked > 1 ? "more" : "several", f->wanted);
-	else if (lead->kind == STAGE_READ)
-		snprintf(ret->line_buffer, REMEDY_WORDS,
-			 "Read several files at once: interleave() over their names, "
-			 "num_parallel_calls=%" PRId32 ".",
-			 f->wanted);
-	if (lead->is_kernel || is_opened)
-		page_append(ret->how_buffer, REMEDY_WORDS,
-			    "The order of elements stays (deterministic=True).");
-	else if (is_generator)
-		page_append(ret->how_buffer, REMEDY_WORDS,
-			    "tf.data.Dataset.range(%" PRId32 ").interleave(lambda part: tf.data."
-			    "Dataset.from_generator(generate, args=(part,), ...), ...).",
+		remedy_line(ret, "%s: interleave(..., num_parallel_calls=%" PRId32 ").",
+			    is_generator ? "Run several generators at once"
+					 : "Read several files at once",
 			    f->wanted);
+	else if (is_generator)
+		remedy_line(ret, "Run several generators at once, each with a part of the data: "
+			    "interleave(), num_parallel_calls=%" PRId32 ".", f->wanted);
+	else if (strncmp(stages_slow(report)->name, "Filter", 6) == 0)
+		remedy_line(ret, "Compute what filter() asks in a map(..., num_parallel_calls=%"
+			    PRId32 ") before it.", f->wanted);
+	else if (lead->is_kernel)
+		remedy_line(ret, "Let map() run %s calls at once: map(..., num_parallel_calls=%"
+			    PRId32 ").", f->asked > 1 ? "more" : "several", f->wanted);
+	else if (lead->kind == STAGE_READ)
+		remedy_line(ret, "Read several files at once: interleave() over their names, "
+			    "num_parallel_calls=%" PRId32 ".", f->wanted);
+	if (lead->is_kernel || is_opened)
+		remedy_how(ret, "The order of elements stays (deterministic=True).");
+	else if (is_generator)
+		remedy_how(ret, "tf.data.Dataset.range(%" PRId32 ").interleave(lambda part: "
+			   "tf.data.Dataset.from_generator(generate, args=(part,), ...), ...).",
+			   f->wanted);
 	/* Only functions run in the pool's threads. Interleaved files have threads of their own. */
 	if (f->is_waiting && (lead->is_kernel || is_generator) && f->wanted > f->threads)
-		page_append(ret->how_buffer, REMEDY_WORDS,
-			    " Calls that wait also need threads: "
-			    "options.threading.private_threadpool_size = %" PRId32 ".",
-			    f->wanted);
+		remedy_how(ret, " Calls that wait also need threads: "
+			   "options.threading.private_threadpool_size = %" PRId32 ".", f->wanted);
 	if (!lead->is_kernel)
-		page_append(ret->how_buffer, REMEDY_WORDS,
-			    " Nothing is gained if what they wait for is shared and at its limit.");
+		remedy_how(ret,
+			   " Nothing is gained if what they wait for is shared and at its limit.");
 }
 
 void remedy_stage(const struct report *report, const struct advice *advice, struct remedy *ret)
@@ -272,13 +258,11 @@ void remedy_stage(const struct report *report, const struct advice *advice, stru
 	if (f->maker == STAGES_DALI) {
 		say_dali(report, advice->id, ret);
 	} else if (advice->id == ADVICE_OWN_THREADS) {
-		snprintf(ret->line_buffer, REMEDY_WORDS,
-			 "Give the pipeline %" PRId32 " threads of its own.", f->wanted);
-		snprintf(ret->how_buffer, REMEDY_WORDS,
-			 "options = tf.data.Options(); options.threading.private_threadpool_size = "
-			 "%" PRId32 "; dataset = dataset.with_options(options)%s.",
-			 f->wanted,
-			 f->asked < f->wanted ? "; and map(..., num_parallel_calls=16)" : "");
+		remedy_line(ret, "Give the pipeline %" PRId32 " threads of its own.", f->wanted);
+		remedy_how(ret, "options = tf.data.Options(); "
+			   "options.threading.private_threadpool_size = %" PRId32 "; dataset = "
+			   "dataset.with_options(options)%s.", f->wanted,
+			   f->asked < f->wanted ? "; and map(..., num_parallel_calls=16)" : "");
 	} else if (advice->id == ADVICE_PARALLEL_STAGE) {
 		say_parallel(report, ret);
 	} else if (f->is_overhead) {
