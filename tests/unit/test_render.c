@@ -342,7 +342,7 @@ static char said[1000];
 static const char *evidence(const struct report *report)
 {
 	*said = '\0';
-	evidence_add(report, said, sizeof(said));
+	evidence_add(report, &(struct text){said, sizeof(said)});
 	return said;
 }
 

@@ -40,6 +40,14 @@ __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, i
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);
 
+/* A text that grows in a buffer, as page_append() lets it. TEXT_OF(room) makes an empty one. */
+struct text {
+	char *words;
+	size_t size;
+};
+#define TEXT_OF(room)       ((struct text){(char[room]){0}, room})
+#define text_add(text, ...) page_append((text)->words, (text)->size, __VA_ARGS__)
+
 /* Returns the length of a sentence without the full stop at its end. */
 int page_clause(const char *sentence);
 

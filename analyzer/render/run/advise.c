@@ -9,15 +9,15 @@
 
 #define AS_WORKERS ", as many as workers"
 
-static void add_period(const struct report *report, char *text, size_t size, int64_t batches)
+static void add_period(const struct report *report, struct text *text, int64_t batches)
 {
 	int32_t workers = report->series.workers;
 
-	page_append(text, size, "every %" PRId64 " batches", batches);
+	text_add(text, "every %" PRId64 " batches", batches);
 	if (workers > 1 && batches == workers)
-		page_append(text, size, AS_WORKERS);
+		text_add(text, AS_WORKERS);
 	else if (workers > 1 && batches % workers == 0)
-		page_append(text, size, ", %" PRId64 " times the workers", batches / workers);
+		text_add(text, ", %" PRId64 " times the workers", batches / workers);
 }
 
 void advise_rhythm(const struct report *report, struct outline *o)
@@ -25,19 +25,18 @@ void advise_rhythm(const struct report *report, struct outline *o)
 	const struct diagnosis *d = &report->diagnosis;
 	const struct period *period = d->steps_only ? &d->compute : &d->wait;
 	const struct timer *timer = d->steps_only ? &d->compute_timer : &d->wait_timer;
-	char text[128] = "";
+	struct text text = TEXT_OF(128);
 
 	if (!report->series.count)
 		return;
 	if (period->batches && period->regular)
-		page_append(text, sizeof(text), "every %" PRId64 " batches%s",
-			    (int64_t)period->batches,
-			    report->series.workers > 1 && period->batches == report->series.workers
-				    ? AS_WORKERS
-				    : "");
+		text_add(&text, "every %" PRId64 " batches%s", (int64_t)period->batches,
+			 report->series.workers > 1 && period->batches == report->series.workers
+				 ? AS_WORKERS
+				 : "");
 	else if (!isnan(timer->period_ns))
-		page_append(text, sizeof(text), "every %s", UNITS_TIME(timer->period_ns));
-	outline_item(o, "Waits", "%s", text);
+		text_add(&text, "every %s", UNITS_TIME(timer->period_ns));
+	outline_item(o, "Waits", "%s", text.words);
 }
 
 static void say_none(struct outline *o, const char *what, const struct period *period)
@@ -51,27 +50,25 @@ static void say_none(struct outline *o, const char *what, const struct period *p
 static void say_period(const struct report *report, struct outline *o, const char *what,
 		       const struct period *period)
 {
-	char text[512] = "";
+	struct text text = TEXT_OF(512);
 
 	if (!period->batches)
 		return;
 	if (period->regular) {
-		page_append(text, sizeof(text), "%s ", what);
-		add_period(report, text, sizeof(text), period->batches);
-		page_append(text, sizeof(text), ": %s, %s of their time",
-			    UNITS_TIME(period->cost_ns), UNITS_SHARE(period->share));
+		text_add(&text, "%s ", what);
+		add_period(report, &text, period->batches);
+		text_add(&text, ": %s, %s of their time", UNITS_TIME(period->cost_ns),
+			 UNITS_SHARE(period->share));
 	} else {
-		page_append(text, sizeof(text),
-			    "%s vary with a period of %" PRId64 " batches, without a regular spike",
-			    what, period->batches);
+		text_add(&text, "%s vary with a period of %" PRId64 " batches, without a regular "
+			 "spike", what, period->batches);
 	}
 	if (period->drifting)
-		page_append(text, sizeof(text), ", sometimes one more or one less");
+		text_add(&text, ", sometimes one more or one less");
 	else
-		page_append(text, sizeof(text), " (p %s 1e-%d)",
-			    period->log_p < -34.5 ? "<" : "about",
-			    period->log_p < -34.5 ? 15 : (int)ceil(-period->log_p / log(10) - 0.5));
-	outline_item(o, "Pattern", "%s", text);
+		text_add(&text, " (p %s 1e-%d)", period->log_p < -34.5 ? "<" : "about",
+			 period->log_p < -34.5 ? 15 : (int)ceil(-period->log_p / log(10) - 0.5));
+	outline_item(o, "Pattern", "%s", text.words);
 }
 
 static void say_timer(struct outline *o, const char *what, const struct period *period,
@@ -138,8 +135,8 @@ static const char *whatif_words(const struct report *report, int id)
 }
 
 /* Appends a gain's predicted range, cut at the gain of ideal input. False: nothing is appended. */
-static bool add_range(const struct finding *finding, double low, double high,
-		      const char *assumed, char *text, size_t size)
+static bool add_range(const struct finding *finding, double low, double high, const char *assumed,
+		      struct text *text)
 {
 	char words[2][UNITS_MAX];
 
@@ -149,23 +146,23 @@ static bool add_range(const struct finding *finding, double low, double high,
 	units_factor(words[1], fmin(1 + high, finding->gain_alone));
 	if (strcmp(words[0], words[1]) == 0)
 		return false;
-	page_append(text, size, " (%s to %s%s)", words[0], words[1], assumed);
+	text_add(text, " (%s to %s%s)", words[0], words[1], assumed);
 	return true;
 }
 
 /* Appends the gain of an advice, and its range if known. Returns true if there is a range. */
 static bool add_gain(const struct report *report, const struct advice *advice, const char *assumed,
-		     char *text, size_t size)
+		     struct text *text)
 {
 	const bool is_whole = advice->gain == report->finding.gain_alone - 1;
 
 	if (!(advice->gain >= 0))
 		return false;
-	page_append(text, size, ": %s %s%s", advice->is_ideal ? "up to" : "about",
-		    UNITS_FACTOR(1 + advice->gain),
-		    advice->is_ideal && is_whole ? " (ideal input)" : "");
+	text_add(text, ": %s %s%s", advice->is_ideal ? "up to" : "about",
+		 UNITS_FACTOR(1 + advice->gain),
+		 advice->is_ideal && is_whole ? " (ideal input)" : "");
 	return !advice->is_ideal &&
-	       add_range(&report->finding, advice->low, advice->high, assumed, text, size);
+	       add_range(&report->finding, advice->low, advice->high, assumed, text);
 }
 
 static void add_steps(const struct report *report, struct outline *o)
@@ -173,7 +170,8 @@ static void add_steps(const struct report *report, struct outline *o)
 	const struct advice_list *list = &report->diagnosis.advice;
 	const struct whatif *whatif = &report->diagnosis.whatif;
 	const char *assumed = whatif->shares_cores ? ", if other programs stay as busy" : "";
-	char text[512], label[16];
+	struct text text = TEXT_OF(512);
+	char label[16];
 	struct remedy remedy;
 	size_t i, number = 0;
 
@@ -184,12 +182,12 @@ static void add_steps(const struct report *report, struct outline *o)
 		if (advice->id == ADVICE_NONE)
 			continue;
 		remedy_say(report, advice, &remedy);
-		text[0] = '\0';
-		page_append(text, sizeof(text), "%.*s", page_clause(remedy.line), remedy.line);
-		if (add_gain(report, advice, frees ? "" : assumed, text, sizeof(text)) && !frees)
+		*text.words = '\0';
+		text_add(&text, "%.*s", page_clause(remedy.line), remedy.line);
+		if (add_gain(report, advice, frees ? "" : assumed, &text) && !frees)
 			assumed = ""; /* The assumption is said only once. */
 		snprintf(label, sizeof(label), "%zu.", ++number);
-		outline_item(o, label, "%s", text);
+		outline_item(o, label, "%s", text.words);
 		outline_cell(o, "%s", remedy.how);
 	}
 }
@@ -225,17 +223,16 @@ static void add_wishes(const struct report *report, struct outline *o)
 
 	for (int id = WHATIF_MAX; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
 		const struct whatif_gain gain = whatif_gain_of(whatif, id);
-		char text[256] = "";
+		struct text text = TEXT_OF(256);
 
 		if (isnan(gain.gain)) {
-			page_append(text, sizeof(text), "cannot be predicted: %s",
-				    whatif_gap_words[whatif->gap]);
+			text_add(&text, "cannot be predicted: %s", whatif_gap_words[whatif->gap]);
 		} else {
-			page_append(text, sizeof(text), "%s as fast", UNITS_FACTOR(1 + gain.gain));
-			add_range(&report->finding, gain.low, gain.high, "", text, sizeof(text));
+			text_add(&text, "%s as fast", UNITS_FACTOR(1 + gain.gain));
+			add_range(&report->finding, gain.low, gain.high, "", &text);
 		}
 		outline_item(o, id > WHATIF_MAX ? "" : "If", "%s: %s", whatif_name(whatif, id),
-			     text);
+			     text.words);
 	}
 }
 
@@ -290,7 +287,7 @@ static void add_prediction(const struct report *report, int id, struct outline *
 static void add_reasons(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
-	char text[512];
+	struct text text = TEXT_OF(512);
 
 	for (size_t i = 0; i < list->useless_count; i++) {
 		bool said = false;
@@ -299,12 +296,12 @@ static void add_reasons(const struct report *report, struct outline *o)
 			said |= list->useless[j].why == list->useless[i].why;
 		if (said)
 			continue;
-		text[0] = '\0';
+		*text.words = '\0';
 		for (size_t j = i; j < list->useless_count; j++)
 			if (list->useless[j].why == list->useless[i].why)
-				page_append(text, sizeof(text), "%s%s", j > i ? ", " : "",
-					    whatif_words(report, list->useless[j].id));
-		outline_item(o, "No help", "%s: %s", text,
+				text_add(&text, "%s%s", j > i ? ", " : "",
+					 whatif_words(report, list->useless[j].id));
+		outline_item(o, "No help", "%s: %s", text.words,
 			     useless_words[list->useless[i].why]);
 	}
 }

@@ -198,20 +198,21 @@ static void add_line(const struct code_names *names, const struct line_share *li
 	const struct line_frame *frames = names->samples->frames;
 	bool is_elsewhere = strcmp(frames[line->inner].file, frames[line->frame].file) != 0 &&
 			    line->inner_share >= MOSTLY;
-	char share[2 * UNITS_MAX], where[2 * CODE_WORDS + 8] = "";
+	struct text where = TEXT_OF(2 * CODE_WORDS + 8);
+	char share[2 * UNITS_MAX];
 
 	outline_cells(o, put_share(line, share), NULL);
 	outline_cell(o, "%s, %s", CODE_FUNCTION(names, line->frame),
 		     CODE_PLACE(names, line->frame));
 	if (is_elsewhere)
-		page_append(where, sizeof(where), "in %s %s", CODE_PLACE(names, line->inner),
-			    CODE_FUNCTION(names, line->inner));
-	if (!*where && !line->is_loop)
+		text_add(&where, "in %s %s", CODE_PLACE(names, line->inner),
+			 CODE_FUNCTION(names, line->inner));
+	if (!*where.words && !line->is_loop)
 		return;
 	outline_row(o, PAGE_DIM);
 	outline_cell(o, "%s", "");
 	outline_cell(o, "  %s%s%s", line->is_loop ? "the loop that waits" : "",
-		     line->is_loop && *where ? ", " : "", where);
+		     line->is_loop && *where.words ? ", " : "", where.words);
 }
 
 static void add_lines(const struct code_names *names, const struct line_lead *lead,
@@ -234,21 +235,22 @@ static void add_lines(const struct code_names *names, const struct line_lead *le
 static void add_holders(const struct code_names *names, const struct line_lead *lead,
 			enum line_group group, struct outline *o)
 {
-	char text[MOST_HOLDERS * (2 * CODE_WORDS + 64)] = "", share[2 * UNITS_MAX];
+	struct text text = TEXT_OF(MOST_HOLDERS * (2 * CODE_WORDS + 64));
+	char share[2 * UNITS_MAX];
 
 	if (lead->samples < LEAST_COUNT)
 		return;
 	for (size_t i = 0; i < lead->count && i < MOST_HOLDERS; i++)
 		if (lead->lines[i].share >= LEAST_SHARE)
-			page_append(text, sizeof(text), "%s %s, %s, in %s", i ? ";" : "",
-				    CODE_FUNCTION(names, lead->lines[i].frame),
-				    CODE_PLACE(names, lead->lines[i].frame),
-				    put_share(&lead->lines[i], share));
-	if (*text)
+			text_add(&text, "%s %s, %s, in %s", i ? ";" : "",
+				 CODE_FUNCTION(names, lead->lines[i].frame),
+				 CODE_PLACE(names, lead->lines[i].frame),
+				 put_share(&lead->lines[i], share));
+	if (*text.words)
 		outline_item(o, "Meanwhile",
 			     "another thread of the training's process held the interpreter:%s of "
 			     "%s",
-			     text, GROUPS[group].all);
+			     text.words, GROUPS[group].all);
 }
 
 void code_outline(const struct report *report, struct outline *o)
@@ -309,7 +311,7 @@ static bool is_of_samples(const struct report *report)
 
 /* If a line of the loads spends most of its time in one function of a library, names that. */
 static void add_callee(const struct report *report, const struct code_names *names,
-		       const struct line_named *named, char *text, size_t size)
+		       const struct line_named *named, struct text *text)
 {
 	const int64_t loader_id = report->loader ? report->loader->loader_id : 0;
 	const struct line_filter filter =
@@ -321,12 +323,12 @@ static void add_callee(const struct report *report, const struct code_names *nam
 	    callee_find(&report->samples, &filter, named->line->frame, &frame) != 1)
 		return;
 	code_place(names, frame, place);
-	page_append(text, size, ", mostly in %s, %.*s", CODE_FUNCTION(names, frame),
-		    (int)strcspn(place, ":"), place);
+	text_add(text, ", mostly in %s, %.*s", CODE_FUNCTION(names, frame),
+		 (int)strcspn(place, ":"), place);
 }
 
-static void add_line_words(const struct report *report, const struct line_named *named, char *text,
-			   size_t size)
+static void add_line_words(const struct report *report, const struct line_named *named,
+			   struct text *text)
 {
 	struct code_names names = code_names(&report->samples, report->run.command);
 	const char *function = CODE_FUNCTION(&names, named->line->frame);
@@ -336,29 +338,28 @@ static void add_line_words(const struct report *report, const struct line_named 
 		whole = GROUPS[named->group].all;
 	else if (named->group == LINE_AFTERS && report->lines.groups[LINE_AFTERS].has_gaps)
 		whole = "the time after the optimizer and between epochs";
-	page_append(text, size, "%.*s, %s, %s %s (± %.0f) of %s", head_length(function), function,
-		    tail(CODE_PLACE(&names, named->line->frame)),
-		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
-		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error), whole);
+	text_add(text, "%.*s, %s, %s %s (± %.0f) of %s", head_length(function), function,
+		 tail(CODE_PLACE(&names, named->line->frame)),
+		 named->is_holder ? "in another thread, holds the interpreter in" : "takes",
+		 UNITS_SHARE(named->line->share), ceil(100 * named->line->error), whole);
 	if (named->line->of_function >= SPREAD * named->line->share)
-		page_append(text, size, ", the whole function %s",
-			    UNITS_SHARE(named->line->of_function));
-	add_callee(report, &names, named, text, size);
+		text_add(text, ", the whole function %s", UNITS_SHARE(named->line->of_function));
+	add_callee(report, &names, named, text);
 	code_names_done(&names);
 }
 
-bool code_add_named(const struct report *report, char *text, size_t size)
+bool code_add_named(const struct report *report, struct text *text)
 {
 	struct line_named named;
 
 	if (!is_of_samples(report) ||
 	    !lines_name(&report->lines, &report->finding, &report->diagnosis, &named))
 		return false;
-	add_line_words(report, &named, text, size);
+	add_line_words(report, &named, text);
 	return true;
 }
 
-bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size)
+bool code_add_lead(const struct report *report, enum line_group group, struct text *text)
 {
 	const struct line_lead *lead = &report->lines.groups[group];
 	struct line_named named = {.group = group};
@@ -373,7 +374,7 @@ bool code_add_lead(const struct report *report, enum line_group group, char *tex
 		    lead->lines[i].share - lead->lines[i].error >= LEAST_LEAD)
 			named.line = &lead->lines[i];
 	if (named.line)
-		add_line_words(report, &named, text, size);
+		add_line_words(report, &named, text);
 	return named.line;
 }
 
@@ -399,7 +400,7 @@ static const struct line_share *find_leader(const struct report *report, enum li
 }
 
 bool code_add_leader(const struct report *report, enum line_group group, bool begins_sentence,
-		     char *text, size_t size)
+		     struct text *text)
 {
 	const struct line_share *line = find_leader(report, group);
 	struct code_names names;
@@ -410,10 +411,10 @@ bool code_add_leader(const struct report *report, enum line_group group, bool be
 	names = code_names(&report->samples, report->run.command);
 	function = CODE_FUNCTION(&names, line->frame);
 	if (strncmp(lines_bare_name(function), "__", 2) == 0 && line->share >= MOSTLY)
-		page_append(text, size, "%sine %s", begins_sentence ? "L" : "l",
-			    tail(CODE_PLACE(&names, line->frame)));
+		text_add(text, "%sine %s", begins_sentence ? "L" : "l",
+			 tail(CODE_PLACE(&names, line->frame)));
 	else
-		page_append(text, size, "%.*s", head_length(function), function);
+		text_add(text, "%.*s", head_length(function), function);
 	code_names_done(&names);
 	return true;
 }

@@ -31,19 +31,20 @@ const char *code_function(const struct code_names *names, uint32_t frame, char *
 
 struct outline;
 struct report;
+struct text;
 void code_outline(const struct report *report, struct outline *outline);
 
 /*
  * Appends which line of code fits the cause, and what it takes: "collate, train.py:12, takes 80 %
  * (± 4) of a load". Returns false if no line fits, or if the report is on a part of the run.
  */
-bool code_add_named(const struct report *report, char *text, size_t size);
+bool code_add_named(const struct report *report, struct text *text);
 
 /* Returns the line of code_add_named() if it is of this group and no other thread; else NULL. */
 const struct line_share *code_named(const struct report *report, enum line_group group);
 
 /* Like code_add_named(), but names a group's largest line, if it surely takes 10 % or more. */
-bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size);
+bool code_add_lead(const struct report *report, enum line_group group, struct text *text);
 
 /*
  * Appends the name of the function whose line code_named() returns, or "line train.py:12" if each
@@ -51,7 +52,7 @@ bool code_add_lead(const struct report *report, enum line_group group, char *tex
  * line, if it is a library's, or if its function may take less than half of this group's time.
  */
 bool code_add_leader(const struct report *report, enum line_group group, bool begins_sentence,
-		     char *text, size_t size);
+		     struct text *text);
 
 /* Returns true if the function of code_add_leader() makes an object (__init__()). */
 bool code_is_leader_maker(const struct report *report, enum line_group group);

@@ -54,12 +54,13 @@ static void add_quantiles(struct outline *o, const char *label, double p50_ns, d
 
 static void add_growth(const struct report *report, struct outline *o)
 {
-	char words[96] = "they become longer: ";
+	struct text words = TEXT_OF(96);
 
 	if (!report->diagnosis.grounds.step_growth.is_lasting)
 		return;
-	evidence_add_growth(&report->diagnosis.grounds.step_growth, words, sizeof(words));
-	outline_item(o, "", "%s", words);
+	text_add(&words, "they become longer: ");
+	evidence_add_growth(&report->diagnosis.grounds.step_growth, &words);
+	outline_item(o, "", "%s", words.words);
 }
 
 static void add_own_part(const struct report *report, struct outline *o)
@@ -196,43 +197,41 @@ static void add_load(const struct report *report, struct outline *o)
 	}
 }
 
-static void add_settings(const struct loader_info *loader, char *text, size_t size)
+static void add_settings(const struct loader_info *loader, struct text *text)
 {
-	page_append(text, size, "%s", loader->kind[0] ? loader->kind : "unknown kind");
+	text_add(text, "%s", loader->kind[0] ? loader->kind : "unknown kind");
 	if (loader->place[0])
-		page_append(text, size, ", made at %s", loader->place);
+		text_add(text, ", made at %s", loader->place);
 	if (loader->workers == UNKNOWN)
-		page_append(text, size, ", workers not observed");
+		text_add(text, ", workers not observed");
 	else
-		page_append(text, size, ", %" PRId64 " worker%s", loader->workers,
-			    loader->workers == 1 ? "" : "s");
+		text_add(text, ", %" PRId64 " worker%s", loader->workers,
+			 loader->workers == 1 ? "" : "s");
 	if (loader->workers != 0) {
 		if (loader->prefetch_factor != UNKNOWN)
-			page_append(text, size, ", %s %" PRId64,
-				    dialect_of(loader)->prefetch_each,
-				    loader->prefetch_factor);
+			text_add(text, ", %s %" PRId64, dialect_of(loader)->prefetch_each,
+				 loader->prefetch_factor);
 		if (loader->in_order != UNKNOWN)
-			page_append(text, size, ", %s",
-				    loader->in_order ? "in order" : "any order");
+			text_add(text, ", %s", loader->in_order ? "in order" : "any order");
 		if (loader->persistent != UNKNOWN)
-			page_append(text, size, ", %s",
-				    loader->persistent ? "persistent" : "new workers every epoch");
+			text_add(text, ", %s",
+				 loader->persistent ? "persistent" : "new workers every epoch");
 	}
 	if (loader->batch_size != UNKNOWN)
-		page_append(text, size, ", batch size %" PRId64, loader->batch_size);
+		text_add(text, ", batch size %" PRId64, loader->batch_size);
 }
 
 static void add_loaders(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	char text[512];
+	struct text text = TEXT_OF(512);
 
 	outline_items(o, "loader");
 	if (!report->loader)
 		return;
-	text[0] = '\0';
-	add_settings(report->loader, text, sizeof(text));
-	outline_item(o, "Loader", "%s", text);
+	*text.words = '\0';
+	add_settings(report->loader, &text);
+	outline_item(o, "Loader", "%s", text.words);
 	if (f->rho > 0 && f->load_mean_ns > 0) {
 		int32_t workers = series_busy_workers(&report->series);
 		double supply = workers / f->load_mean_ns * 1e9;
@@ -252,11 +251,11 @@ static void add_loaders(const struct report *report, struct outline *o)
 
 		if (loader == report->loader)
 			continue;
-		text[0] = '\0';
-		add_settings(loader, text, sizeof(text));
+		*text.words = '\0';
+		add_settings(loader, &text);
 		outline_item(o, "Other",
 			     "loader %" PRId64 ": %s, %s batches in %s%s (--loader %" PRId64 ")",
-			     loader->loader_id, text, UNITS_COUNT(loader->batch_count),
+			     loader->loader_id, text.words, UNITS_COUNT(loader->batch_count),
 			     UNITS_TIME((double)loader->time_ns),
 			     loader->nested ? ", within another loader's waits" : "",
 			     loader->loader_id);
@@ -298,12 +297,11 @@ static const char *next_item(const char *item)
 
 static void add_missing(const char *list, struct outline *o)
 {
-	char text[2048] = "";
+	struct text text = TEXT_OF(2048);
 
 	for (const char *item = list; item; item = next_item(item))
-		page_append(text, sizeof(text), "%s%.*s", item == list ? "" : ", ",
-			    (int)strcspn(item, ","), item);
-	outline_item(o, "Not found", "%s", text);
+		text_add(&text, "%s%.*s", item == list ? "" : ", ", (int)strcspn(item, ","), item);
+	outline_item(o, "Not found", "%s", text.words);
 }
 
 static bool is_same_library(const char *a, const char *b)
@@ -313,31 +311,31 @@ static bool is_same_library(const char *a, const char *b)
 	return length == library_length(b) && strncmp(a, b, length) == 0;
 }
 
-static void add_copies(const char *first, char *text, size_t size)
+static void add_copies(const char *first, struct text *text)
 {
 	size_t count = 0;
 
-	page_append(text, size, "%.*s", (int)library_length(first), first);
+	text_add(text, "%.*s", (int)library_length(first), first);
 	for (const char *item = first; item; item = next_item(item)) {
 		const char *module = item + library_length(item);
 
 		if (!is_same_library(first, item) || strncmp(module, " in ", 4) != 0)
 			continue;
 		if (count < MOST_COPIES)
-			page_append(text, size, "%s%.*s", count ? ", " : " in ",
-				    (int)strcspn(module + 4, ","), module + 4);
+			text_add(text, "%s%.*s", count ? ", " : " in ",
+				 (int)strcspn(module + 4, ","), module + 4);
 		count++;
 	}
 	if (count > MOST_COPIES)
-		page_append(text, size, " and %zu more", count - MOST_COPIES);
+		text_add(text, " and %zu more", count - MOST_COPIES);
 }
 
 /* Writes "libjpeg in a,libtiff in a,libjpeg in b" as "libjpeg in a, b; libtiff in a". */
 static void add_hidden(const char *list, struct outline *o)
 {
-	char text[2048] = "";
+	struct text text = TEXT_OF(2048);
 
-	for (const char *item = list; item && strlen(text) + 1 < sizeof(text);
+	for (const char *item = list; item && strlen(text.words) + 1 < text.size;
 	     item = next_item(item)) {
 		const char *before = list;
 
@@ -345,39 +343,37 @@ static void add_hidden(const char *list, struct outline *o)
 			before = next_item(before);
 		if (before != item)
 			continue;
-		page_append(text, sizeof(text), "%s", *text ? "; " : "");
-		add_copies(item, text, sizeof(text));
+		text_add(&text, "%s", *text.words ? "; " : "");
+		add_copies(item, &text);
 	}
 	outline_item(
 		o, "Not seen",
 		"%s: their decoding is timed by the Python call around it, or else counts as other",
-		text);
+		text.words);
 }
 
 static void add_seen(const struct report *report, struct outline *o)
 {
 	const struct load_totals *totals = &report->totals;
-	char text[256] = "";
+	struct text text = TEXT_OF(256);
 
 	if (totals->load_count > 0)
-		page_append(text, sizeof(text), "how %s of %s batches were loaded; ",
-			    UNITS_COUNT(totals->load_count),
-			    UNITS_COUNT((int64_t)report->finding.batch_count));
+		text_add(&text, "how %s of %s batches were loaded; ",
+			 UNITS_COUNT(totals->load_count),
+			 UNITS_COUNT((int64_t)report->finding.batch_count));
 	if (totals->open_count > 0)
-		page_append(text, sizeof(text), "%s opens of files; ",
-			    UNITS_COUNT(totals->open_count));
+		text_add(&text, "%s opens of files; ", UNITS_COUNT(totals->open_count));
 	if (totals->read_count > 0)
-		page_append(text, sizeof(text), "%s reads of files; ",
-			    UNITS_COUNT(totals->read_count));
+		text_add(&text, "%s reads of files; ", UNITS_COUNT(totals->read_count));
 	if (totals->open_count == 0 && totals->read_count == 0)
-		page_append(text, sizeof(text), "no load opened or read a file%s; ",
-			    totals->storage_bytes > 0 ? ", but mapped files were read" : "");
+		text_add(&text, "no load opened or read a file%s; ",
+			 totals->storage_bytes > 0 ? ", but mapped files were read" : "");
 	if (totals->decode_ns > 0)
-		page_append(text, sizeof(text), "decoding; ");
+		text_add(&text, "decoding; ");
 	if (report->samples.stack_count)
-		page_append(text, sizeof(text), "lines of code; ");
-	if (*text)
-		outline_item(o, "Seen", "%.*s", (int)strlen(text) - 2, text);
+		text_add(&text, "lines of code; ");
+	if (*text.words)
+		outline_item(o, "Seen", "%.*s", (int)strlen(text.words) - 2, text.words);
 }
 
 static void add_coverage(const struct report *report, struct outline *o)

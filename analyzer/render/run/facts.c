@@ -19,20 +19,20 @@ double facts_share(const struct load_facts *facts, double ns)
 
 static void add_waits(const struct load_facts *facts, struct outline *o)
 {
-	char text[256] = "";
+	struct text text = TEXT_OF(256);
 
 	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++) {
 		const double share = facts_share(facts, facts->wait_ns[kind]);
 
 		if (share >= WORTH_SAYING)
-			page_append(text, sizeof(text), "%s%s %s", *text ? ", " : "",
-				    load_wait_name((enum load_wait_kind)kind), UNITS_SHARE(share));
+			text_add(&text, "%s%s %s", *text.words ? ", " : "",
+				 load_wait_name((enum load_wait_kind)kind), UNITS_SHARE(share));
 	}
 	if (facts_share(facts, facts->no_core_ns) >= WORTH_SAYING)
-		page_append(text, sizeof(text), "%sno core %s", *text ? ", " : "",
-			    UNITS_SHARE(facts_share(facts, facts->no_core_ns)));
-	if (*text)
-		outline_item(o, "Blocked", "%s of the time of all loads", text);
+		text_add(&text, "%sno core %s", *text.words ? ", " : "",
+			 UNITS_SHARE(facts_share(facts, facts->no_core_ns)));
+	if (*text.words)
+		outline_item(o, "Blocked", "%s of the time of all loads", text.words);
 	for (size_t i = 0; i < facts->peer_count && i < MOST_SHOWN; i++) {
 		const struct load_peer *peer = &facts->peers[i];
 		const double share = facts_share(facts, peer->ns);
@@ -90,15 +90,15 @@ static void add_memory(const struct load_facts *facts, const char *who, struct o
 
 static void add_threads(const struct load_facts *facts, double time_ns, struct outline *o)
 {
-	char text[256] = "";
+	struct text text = TEXT_OF(256);
 
 	for (size_t i = 0; i < facts->thread_count && i < MOST_SHOWN; i++)
 		if (facts->threads[i].cpu_ns >= WORTH_SAYING * time_ns)
-			page_append(text, sizeof(text), "%s%s %s", *text ? ", " : "",
-				    facts->threads[i].name, UNITS_TIME(facts->threads[i].cpu_ns));
-	if (*text)
+			text_add(&text, "%s%s %s", *text.words ? ", " : "", facts->threads[i].name,
+				 UNITS_TIME(facts->threads[i].cpu_ns));
+	if (*text.words)
 		outline_item(o, "Threads", "that had most CPU beside the one that trains: %s",
-			     text);
+			     text.words);
 }
 
 void facts_outline_processes(const struct report *report, struct outline *o)

@@ -80,36 +80,35 @@ bool gpu_is_fed(const struct gpu_device *device)
 	return device->fed_count * 2 > device->batch_count;
 }
 
-static void put_copy_words(const struct report *report, char *text, size_t size)
+static void put_copy_words(const struct report *report, struct text *text)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
 	const struct gpu_use *use = &report->gpu_use;
 
-	page_append(text, size, "%s", UNITS_BYTES(sums->h2d_bytes));
+	text_add(text, "%s", UNITS_BYTES(sums->h2d_bytes));
 	if (!isnan(use->h2d_bytes_per_s))
-		page_append(text, size, ", %s/s", UNITS_BYTES(use->h2d_bytes_per_s));
+		text_add(text, ", %s/s", UNITS_BYTES(use->h2d_bytes_per_s));
 	if (!isnan(use->pageable_share))
-		page_append(text, size, ", %s from pageable memory",
-			    UNITS_SHARE(use->pageable_share));
+		text_add(text, ", %s from pageable memory", UNITS_SHARE(use->pageable_share));
 	if (!isnan(use->overlap_share))
-		page_append(text, size, ", at most %s of the time beside kernels",
-			    UNITS_SHARE(use->overlap_share));
+		text_add(text, ", at most %s of the time beside kernels",
+			 UNITS_SHARE(use->overlap_share));
 }
 
 static void add_sync(const struct gpu_sums *sums, struct outline *o)
 {
 	double all_ns = 0;
-	char text[256] = "";
+	struct text text = TEXT_OF(256);
 
 	for (int sync = 0; sync < GPU_SYNC_MAX; sync++) {
 		if (!(sums->sync_ns[sync] > 0))
 			continue;
-		page_append(text, sizeof(text), "%s%s %s", all_ns > 0 ? ", " : "for ",
-			    UNITS_TIME(sums->sync_ns[sync]), gpu_sync_ids[sync]);
+		text_add(&text, "%s%s %s", all_ns > 0 ? ", " : "for ",
+			 UNITS_TIME(sums->sync_ns[sync]), gpu_sync_ids[sync]);
 		all_ns += sums->sync_ns[sync];
 	}
 	if (all_ns > 0)
-		outline_part(o, "host in sync", all_ns, NAN, "all threads: %s", text);
+		outline_part(o, "host in sync", all_ns, NAN, "all threads: %s", text.words);
 }
 
 static void add_calls(const struct report *report, struct outline *o)
@@ -140,13 +139,13 @@ static void add_calls(const struct report *report, struct outline *o)
 static void add_work(const struct report *report, struct outline *o)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
-	char text[256] = "";
+	struct text text = TEXT_OF(256);
 
 	outline_table(o, "gpu", OUTLINE_PARTS);
 	outline_title(o, "Copies and launches");
 	if (sums->h2d_bytes > 0 || sums->h2d_ns > 0) {
-		put_copy_words(report, text, sizeof(text));
-		outline_part(o, "to the GPU", sums->h2d_ns, NAN, "%s", text);
+		put_copy_words(report, &text);
+		outline_part(o, "to the GPU", sums->h2d_ns, NAN, "%s", text.words);
 	}
 	if (sums->d2h_bytes > 0 || sums->d2h_ns > 0)
 		outline_part(o, "from the GPU", sums->d2h_ns, NAN, "%s",
@@ -156,13 +155,11 @@ static void add_work(const struct report *report, struct outline *o)
 	add_sync(sums, o);
 	if (sums->kernel_count >= 0 && sums->seen_count > 0) {
 		outline_cells(o, "launches", "", "", NULL);
-		text[0] = '\0';
-		page_append(text, sizeof(text), "%.4g kernels",
-			    sums->kernel_count / sums->seen_count);
+		*text.words = '\0';
+		text_add(&text, "%.4g kernels", sums->kernel_count / sums->seen_count);
 		if (sums->graph_count > 0)
-			page_append(text, sizeof(text), " and %.3g graphs",
-				    sums->graph_count / sums->seen_count);
-		outline_cell(o, "%s a step%s", text,
+			text_add(&text, " and %.3g graphs", sums->graph_count / sums->seen_count);
+		outline_cell(o, "%s a step%s", text.words,
 			     report->gpu.mode && strcmp(report->gpu.mode, "cudart") == 0
 				     ? ", the program's and PyTorch's own: those of cuBLAS, cuDNN, "
 				       "NCCL and Triton are not seen without CUPTI"
@@ -292,19 +289,19 @@ const char *gpu_clock(const struct report *report)
 static void add_clock(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	char text[320] = "";
+	struct text text = TEXT_OF(320);
 
-	page_append(text, sizeof(text), "%s", verdict_clocks[f->by_gpu].meaning);
+	text_add(&text, "%s", verdict_clocks[f->by_gpu].meaning);
 	if (f->by_gpu && f->unseen_count)
-		page_append(text, sizeof(text), ", in %s of the batches; %zu are left out",
-			    UNITS_SHARE(f->gpu_share), f->unseen_count);
+		text_add(&text, ", in %s of the batches; %zu are left out",
+			 UNITS_SHARE(f->gpu_share), f->unseen_count);
 	else if (!f->by_gpu)
-		page_append(text, sizeof(text), ", " VERDICT_BOUND " for the GPU%s",
-			    report->gpu.mode || f->gpu_share > 0 ? "" : " where there is one");
+		text_add(&text, ", " VERDICT_BOUND " for the GPU%s",
+			 report->gpu.mode || f->gpu_share > 0 ? "" : " where there is one");
 	if (!f->by_gpu && f->gpu_share > 0)
-		page_append(text, sizeof(text), ", whose times are known for too few batches: %s",
-			    UNITS_SHARE(f->gpu_share));
-	outline_item(o, "Clock", "%s", text);
+		text_add(&text, ", whose times are known for too few batches: %s",
+			 UNITS_SHARE(f->gpu_share));
+	outline_item(o, "Clock", "%s", text.words);
 }
 
 /* Returns true if the program was seen to launch kernels, or to copy to the GPU. */

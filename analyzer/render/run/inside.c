@@ -154,8 +154,8 @@ bool inside_decodes_images(const struct inside *inside)
 	return ns >= LEAST_IMAGES * (double)inside->loads.load_ns && ns > 0;
 }
 
-void inside_add_words(const struct inside *inside, const struct load_facts *facts, char *text,
-		      size_t size)
+void inside_add_words(const struct inside *inside, const struct load_facts *facts,
+		      struct text *text)
 {
 	double all_ns = (double)inside->loads.load_ns, rest_ns = all_ns;
 	struct inside_parts parts = inside_parts(inside);
@@ -170,16 +170,16 @@ void inside_add_words(const struct inside *inside, const struct load_facts *fact
 		const char *library = strstr(part->name, ", ");
 
 		if ((double)part->ns >= LEAST_WORDS * all_ns)
-			page_append(text, size, "%s%.60s %s", i ? ", " : "",
-				    library ? library + 2 : part->name,
-				    UNITS_SHARE((double)part->ns / all_ns));
+			text_add(text, "%s%.60s %s", i ? ", " : "",
+				 library ? library + 2 : part->name,
+				 UNITS_SHARE((double)part->ns / all_ns));
 	}
 	for (size_t i = 0; i < parts.count; i++)
 		rest_ns -= (double)parts.items[i].ns;
-	if (*text && rest_ns >= LEAST_REST * all_ns)
-		page_append(text, size, ", the rest %s", UNITS_SHARE(rest_ns / all_ns));
-	else if (*text && rest_ns <= -LEAST_AT_ONCE * all_ns)
-		page_append(text, size, ", partly at the same time");
+	if (*text->words && rest_ns >= LEAST_REST * all_ns)
+		text_add(text, ", the rest %s", UNITS_SHARE(rest_ns / all_ns));
+	else if (*text->words && rest_ns <= -LEAST_AT_ONCE * all_ns)
+		text_add(text, ", partly at the same time");
 	free(parts.items);
 }
 

@@ -54,9 +54,9 @@ bool gpu_is_fed(const struct gpu_device *device);
 
 const char *gpu_clock(const struct report *report);
 
-void evidence_add(const struct report *report, char *text, size_t size);
+void evidence_add(const struct report *report, struct text *text);
 /* Appends the cause in one sentence, which names the function that takes most time if known. */
-void evidence_add_line(const struct report *report, char *text, size_t size);
+void evidence_add_line(const struct report *report, struct text *text);
 /*
  * Returns the mean time of a worker's first load in an epoch, without the run's first epoch, and
  * the number of such loads. NAN: it is not much longer than that of other loads, or unknown.
@@ -65,9 +65,9 @@ double evidence_first_loads(const struct report *report, size_t *ret_count);
 /* Returns true if workers' first loads in epochs take half of all loads' time or more. */
 bool evidence_firsts_lead(const struct report *report);
 /* Appends "from 10 ms in the first quarter of the run to 40 ms in the last". */
-void evidence_add_growth(const struct growth *growth, char *text, size_t size);
+void evidence_add_growth(const struct growth *growth, struct text *text);
 /* Appends what share would be waiting without the longest step. False: nearly the same. */
-bool evidence_add_step(const struct report *report, char *text, size_t size);
+bool evidence_add_step(const struct report *report, struct text *text);
 /* Returns who waits: "the training", or "this loop" if the thread has other loaders, too. */
 const char *evidence_taker(const struct report *report);
 
@@ -83,14 +83,14 @@ const struct remedy *remedy_say(const struct report *report, const struct advice
 				struct remedy *ret);
 
 /* Appends the shares of a step's parts. Returns false if steps are not divided into parts. */
-bool step_add_words(const struct report *report, char *text, size_t size);
+bool step_add_words(const struct report *report, struct text *text);
 
 const char *step_part_place(const struct step_parts *parts, enum step_part part);
 const char *step_place(const struct report *report, enum step_part part);
 
 void step_outline(const struct report *report, struct outline *outline);
 
-void stages_add_evidence(const struct report *report, char *text, size_t size);
+void stages_add_evidence(const struct report *report, struct text *text);
 
 void stages_outline_line(const struct report *report, struct outline *o);
 
@@ -173,7 +173,7 @@ bool inside_find_largest(const struct inside *inside, const struct load_facts *f
 bool inside_decodes_images(const struct inside *inside);
 
 /* Appends the largest parts: "libjpeg 47 %, RandomResizedCrop 27 %". `facts` may be NULL. */
-void inside_add_words(const struct inside *inside, const struct load_facts *facts, char *text,
-		      size_t size);
+void inside_add_words(const struct inside *inside, const struct load_facts *facts,
+		      struct text *text);
 
 void inside_outline(const struct inside *inside, struct outline *outline);

@@ -32,8 +32,9 @@ typedef void remedy_words(const struct report *report, const struct advice *advi
 static inline bool remedy_lead(const struct report *report, enum line_group group,
 			       struct remedy *ret)
 {
-	if (code_named(report, group) ||
-	    !code_add_lead(report, group, ret->how_buffer, REMEDY_WORDS))
+	struct text how = {ret->how_buffer, REMEDY_WORDS};
+
+	if (code_named(report, group) || !code_add_lead(report, group, &how))
 		return false;
 	remedy_how(ret, ".");
 	return true;

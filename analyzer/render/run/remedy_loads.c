@@ -117,19 +117,19 @@ static void add_leader(const struct report *report, struct remedy *ret)
 	const bool is_waiting = leading && leading->share - leading->error >
 						   2 * (r->cpu_share + r->no_core_share);
 	const char *how = ret->how;
-	char leader[CODE_WORDS] = "";
+	struct text leader = TEXT_OF(CODE_WORDS);
 
 	if (r->facts && r->read_again >= GROUNDS_READ_AGAIN)
 		remedy_how(ret, "%s bytes are read or unpacked for each byte of a batch: take only "
 			   "the columns and rows that are used, or parse once. ",
 			   UNITS_RATE(r->read_again));
-	if (is_waiting || !code_add_leader(report, LINE_LOADS, false, leader, sizeof(leader)))
+	if (is_waiting || !code_add_leader(report, LINE_LOADS, false, &leader))
 		return;
 	/* Each epoch collates other batches, so none of the results can be kept. */
 	if (leading && leading->is_collating)
 		how = "Stack whole arrays (numpy.stack, torch.from_numpy), not lists of arrays or "
 		      "numbers.";
-	remedy_how(ret, "Begin with %s: %c%s", leader, tolower(*how), how + 1);
+	remedy_how(ret, "Begin with %s: %c%s", leader.words, tolower(*how), how + 1);
 }
 
 #define CALLS_LEAST 0.25

@@ -86,7 +86,7 @@ static void add_step(const struct report *report, struct remedy *ret)
 	/* Steps may also become longer because other programs have come to run. */
 	if (r->step_growth.is_lasting && !series_has_others(&report->series)) {
 		remedy_how(ret, " Steps become longer: ");
-		evidence_add_growth(&r->step_growth, ret->how_buffer, REMEDY_WORDS);
+		evidence_add_growth(&r->step_growth, &(struct text){ret->how_buffer, REMEDY_WORDS});
 		remedy_how(ret, ".");
 	}
 	if (report->facts.ranks > 1)

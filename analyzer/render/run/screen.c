@@ -64,25 +64,25 @@ static bool is_one_of_several(const struct report *report)
 static void add_head(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	char text[256] = "", program[64];
+	struct text text = TEXT_OF(256);
+	char program[64];
 	double ns = report_duration_ns(report);
 
 	screen_program(report->run.command ? report->run.command : "", program, sizeof(program));
 	if (batch_count(report) > (int64_t)f->batch_count)
-		page_append(text, sizeof(text), "%s batches of several loaders",
-			    UNITS_COUNT(batch_count(report)));
+		text_add(&text, "%s batches of several loaders", UNITS_COUNT(batch_count(report)));
 	else
-		page_append(text, sizeof(text), "%s batch%s in %s epoch%s",
-			    UNITS_COUNT((int64_t)f->batch_count), f->batch_count == 1 ? "" : "es",
-			    UNITS_COUNT((int64_t)f->epoch_count), f->epoch_count == 1 ? "" : "s");
+		text_add(&text, "%s batch%s in %s epoch%s", UNITS_COUNT((int64_t)f->batch_count),
+			 f->batch_count == 1 ? "" : "es", UNITS_COUNT((int64_t)f->epoch_count),
+			 f->epoch_count == 1 ? "" : "s");
 	if (!isnan(ns))
-		page_append(text, sizeof(text), ", %s", UNITS_TIME(ns));
+		text_add(&text, ", %s", UNITS_TIME(ns));
 	if (report->run.rank > 0)
-		page_append(text, sizeof(text), ", rank %" PRId64, report->run.rank);
+		text_add(&text, ", rank %" PRId64, report->run.rank);
 	if (report->live)
-		page_append(text, sizeof(text), ", still recording");
+		text_add(&text, ", still recording");
 	outline_items(o, OUTLINE_HEAD);
-	outline_item(o, program, "%s", text);
+	outline_item(o, program, "%s", text.words);
 	outline_cell(o, "%s", report->name);
 }
 
@@ -91,7 +91,8 @@ static void add_verdict(const struct report *report, struct outline *o)
 	const struct finding *f = &report->finding;
 	const struct verdict *verdict = verdict_of(f->verdict);
 	enum verdict_clock clock = f->by_gpu ? VERDICT_GPU : VERDICT_HOST;
-	char sentence[VERDICT_SENTENCE], below[160] = "";
+	char sentence[VERDICT_SENTENCE];
+	struct text below = TEXT_OF(160);
 	bool is_loop = is_one_of_several(report);
 
 	if (is_loop && clock == VERDICT_HOST)
@@ -109,21 +110,18 @@ static void add_verdict(const struct report *report, struct outline *o)
 		outline_cell(o, "%s", verdict_sentence(sentence, clock, f->stall_ratio));
 		/* The words fit one line: a second line would push other rows off the screen. */
 		if (f->starved && f->gain_alone > f->gain_max)
-			page_append(below, sizeof(below),
-				    "With ideal input it would run %s to %s as fast",
-				    UNITS_FACTOR(f->gain_max), UNITS_FACTOR(f->gain_alone));
+			text_add(&below, "With ideal input it would run %s to %s as fast",
+				 UNITS_FACTOR(f->gain_max), UNITS_FACTOR(f->gain_alone));
 		else if (f->starved && !isnan(f->gain_max))
-			page_append(below, sizeof(below),
-				    "With ideal input this %s would run %s as fast",
-				    is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
+			text_add(&below, "With ideal input this %s would run %s as fast",
+				 is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
 		/* No share of the time includes the start-up, so name it if it is long. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
-			page_append(below, sizeof(below), "%s %s, %s",
-				    *below ? "; start-up" : "Start-up took",
-				    UNITS_TIME(f->account.startup_ns),
-				    f->account.life_count > 1 ? "in all" : "once");
-		if (*below)
-			outline_cell(o, "%s.", below);
+			text_add(&below, "%s %s, %s", *below.words ? "; start-up" : "Start-up took",
+				 UNITS_TIME(f->account.startup_ns),
+				 f->account.life_count > 1 ? "in all" : "once");
+		if (*below.words)
+			outline_cell(o, "%s.", below.words);
 		return;
 	}
 	outline_cell(o, "%s", verdict_gaps[f->gap].reason);
@@ -170,71 +168,68 @@ static void add_which(const struct report *report, struct outline *o)
 {
 	const struct loader_info *loader = report->loader;
 	const struct finding *f = &report->finding;
-	char text[300] = "";
+	struct text text = TEXT_OF(300);
 
 	if (!loader || report->loader_count < 2)
 		return;
-	page_append(text, sizeof(text), "loader %" PRId64 " of %zu", loader->loader_id,
-		    report->loader_count);
+	text_add(&text, "loader %" PRId64 " of %zu", loader->loader_id, report->loader_count);
 	if (loader->place[0] || loader->kind[0])
-		page_append(text, sizeof(text), " (%s)",
-			    loader->place[0] ? loader->place : loader->kind);
+		text_add(&text, " (%s)", loader->place[0] ? loader->place : loader->kind);
 	if (f->account.time_ns > 0 && f->own.wait_ns <= f->account.wait_ns &&
 	    !is_one_of_several(report))
-		page_append(text, sizeof(text), ": its waits are %s of the time",
-			    UNITS_SHARE(f->own.wait_ns / f->account.time_ns));
-	outline_item(o, "Which", "%s", text);
+		text_add(&text, ": its waits are %s of the time",
+			 UNITS_SHARE(f->own.wait_ns / f->account.time_ns));
+	outline_item(o, "Which", "%s", text.words);
 }
 
 static void add_only(const struct report *report, struct outline *o)
 {
 	const struct batch_filter *filter = &report->filter;
-	char text[160] = "";
+	struct text text = TEXT_OF(160);
 
 	if (filter->epoch >= 0)
-		page_append(text, sizeof(text), "epoch %" PRId64 " ", filter->epoch);
+		text_add(&text, "epoch %" PRId64 " ", filter->epoch);
 	if (filter->first >= 0 && filter->last >= 0)
-		page_append(text, sizeof(text), "batches %" PRId64 " to %" PRId64 " ",
-			    filter->first, filter->last);
+		text_add(&text, "batches %" PRId64 " to %" PRId64 " ", filter->first, filter->last);
 	else if (filter->first >= 0)
-		page_append(text, sizeof(text), "batches from %" PRId64 " ", filter->first);
+		text_add(&text, "batches from %" PRId64 " ", filter->first);
 	else if (filter->last >= 0)
-		page_append(text, sizeof(text), "batches up to %" PRId64 " ", filter->last);
-	if (*text)
-		outline_item(o, "Only", "%sof loader %" PRId64, text, filter->loader_id);
+		text_add(&text, "batches up to %" PRId64 " ", filter->last);
+	if (*text.words)
+		outline_item(o, "Only", "%sof loader %" PRId64, text.words, filter->loader_id);
 }
 
 static void add_load(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
 	struct line_named named;
-	char text[512] = "";
+	struct text text = TEXT_OF(512);
 
 	outline_items(o, SCREEN_LOAD);
 	if (f->verdict == STALL_VERDICT_INCOMPLETE)
 		return;
 	stages_outline_line(report, o);
 	if (f->load_mean_ns > 0)
-		inside_add_words(&report->inside, report->diagnosis.grounds.facts, text,
-				 sizeof(text));
-	if (*text)
+		inside_add_words(&report->inside, report->diagnosis.grounds.facts, &text);
+	if (*text.words)
 		/* Transforms, decoders and waits are counted for all loaders together. */
 		outline_item(o, "Load", "%s%s %s",
 			     UNITS_TIME(report_load_mean(report, report->totals.load_ns)),
-			     report->loader_count > 1 ? "; of all loaders:" : ":", text);
-	text[0] = '\0';
-	if (step_add_words(report, text, sizeof(text)))
+			     report->loader_count > 1 ? "; of all loaders:" : ":", text.words);
+	*text.words = '\0';
+	if (step_add_words(report, &text))
 		outline_item(o, "Step", "%s: %s",
-			     UNITS_TIME(f->compute_all_ns / (double)f->batch_count), text);
-	text[0] = '\0';
+			     UNITS_TIME(f->compute_all_ns / (double)f->batch_count), text.words);
+	*text.words = '\0';
 	if (f->stall_ratio < STALL_HIGH && f->demand_mean_ns > 0 &&
 	    !(lines_name(&report->lines, f, &report->diagnosis, &named) &&
 	      named.group == LINE_STEPS) &&
-	    code_add_lead(report, LINE_STEPS, text, sizeof(text))) {
+	    code_add_lead(report, LINE_STEPS, &text)) {
 		if (report->step.is_split)
-			outline_item(o, "In it", "%s", text);
+			outline_item(o, "In it", "%s", text.words);
 		else
-			outline_item(o, "Step", "%s: %s", UNITS_TIME(f->demand_mean_ns), text);
+			outline_item(o, "Step", "%s: %s", UNITS_TIME(f->demand_mean_ns),
+				     text.words);
 	}
 }
 
@@ -253,35 +248,34 @@ enum same screen_set_same(const struct report *report)
 
 static void add_set(const struct report *report, struct outline *o)
 {
-	char text[512] = "";
+	struct text text = TEXT_OF(512);
 
 	if (!report->run.set || !*report->run.set)
 		return;
 	for (size_t i = 0; i < report->set_count; i++)
-		page_append(text, sizeof(text), "%s%s", i ? "; " : "", report->set_done[i]);
-	if (*text)
-		outline_item(o, "Set", "%s (by --set): %s", text,
+		text_add(&text, "%s%s", i ? "; " : "", report->set_done[i]);
+	if (*text.words)
+		outline_item(o, "Set", "%s (by --set): %s", text.words,
 			     same_words[screen_set_same(report)]);
 	else
 		outline_item(o, "Set", "%s was asked for, and changed nothing", report->run.set);
 }
 
 /* If the first advice is a cheaper step, but the cause is one of waiting, says what steps take. */
-static void add_steps(const struct report *report, char *text, size_t size)
+static void add_steps(const struct report *report, struct text *text)
 {
 	const struct advice_list *advice = &report->diagnosis.advice;
 	const struct finding *f = &report->finding;
 
 	if (advice->count && advice->steps[0].id == ADVICE_CHEAPER_STEP && f->starved &&
 	    !lines_is_pause(report->diagnosis.cause))
-		page_append(text, size, "Steps take %s of the time. ",
-			    UNITS_SHARE(1 - f->stall_ratio));
+		text_add(text, "Steps take %s of the time. ", UNITS_SHARE(1 - f->stall_ratio));
 }
 
 static void add_why(const struct report *report, struct outline *o)
 {
 	const char *cause = cause_names[report->diagnosis.cause];
-	char text[1024] = "";
+	struct text text = TEXT_OF(1024);
 
 	outline_items(o, SCREEN_WHY);
 	/* The loader must be named before its cause. */
@@ -290,19 +284,19 @@ static void add_why(const struct report *report, struct outline *o)
 	add_set(report, o);
 	if (!cause)
 		return;
-	add_steps(report, text, sizeof(text));
-	if (report->diagnosis.cause != CAUSE_NONE || !evidence_add_step(report, text, sizeof(text)))
-		evidence_add_line(report, text, sizeof(text));
-	evidence_add(report, text, sizeof(text));
+	add_steps(report, &text);
+	if (report->diagnosis.cause != CAUSE_NONE || !evidence_add_step(report, &text))
+		evidence_add_line(report, &text);
+	evidence_add(report, &text);
 	if (report->diagnosis.cause != CAUSE_NONE)
-		evidence_add_step(report, text, sizeof(text));
-	outline_item(o, "Why", "%s", text);
+		evidence_add_step(report, &text);
+	outline_item(o, "Why", "%s", text.words);
 	outline_items(o, SCREEN_LINE);
-	text[0] = '\0';
-	if (code_add_named(report, text, sizeof(text)) ||
+	*text.words = '\0';
+	if (code_add_named(report, &text) ||
 	    (report->diagnosis.cause == CAUSE_EPOCH_START && evidence_firsts_lead(report) &&
-	     code_add_lead(report, LINE_LOADS, text, sizeof(text))))
-		outline_item(o, "Line", "%s", text);
+	     code_add_lead(report, LINE_LOADS, &text)))
+		outline_item(o, "Line", "%s", text.words);
 }
 
 static void add_warning(const struct report *report, struct outline *o)
@@ -314,34 +308,32 @@ static void add_warning(const struct report *report, struct outline *o)
 				: 0;
 	const char *missing = report->run.patch_missing;
 	size_t said = f->is_doubtful; /* number of notes that the verdict has said already */
-	char text[400] = "";
+	struct text text = TEXT_OF(400);
 
 	if (f->lost_share > LOSS_SERIOUS)
-		page_append(text, sizeof(text), "; at least %s of the records are lost",
-			    UNITS_SHARE(f->lost_share));
+		text_add(&text, "; at least %s of the records are lost",
+			 UNITS_SHARE(f->lost_share));
 	if (missing && *missing)
-		page_append(text, sizeof(text), "; not followed: %s", missing);
+		text_add(&text, "; not followed: %s", missing);
 	if (unseen > UNLOADED && report->series.workers != 0)
-		page_append(text, sizeof(text), "; %s of the loads were not seen",
-			    UNITS_SHARE(unseen));
+		text_add(&text, "; %s of the loads were not seen", UNITS_SHARE(unseen));
 	if (report->gpu_use.alone_share >= ALONE)
-		page_append(text, sizeof(text),
-			    "; in collectives alone %s of the time: another rank may be late",
-			    UNITS_SHARE(report->gpu_use.alone_share));
+		text_add(&text, "; in collectives alone %s of the time: another rank may be late",
+			 UNITS_SHARE(report->gpu_use.alone_share));
 	if (report->gpu.shared)
-		page_append(text, sizeof(text), "; shared GPU: %s", report->gpu.shared);
+		text_add(&text, "; shared GPU: %s", report->gpu.shared);
 	if (report->note_count > said) {
 		const char *note = report->notes[said];
-		const bool is_whole = !f->starved && !*text && report->note_count == said + 1;
+		const bool is_whole = !f->starved && !*text.words && report->note_count == said + 1;
 		size_t length = strlen(note) > NOTE_MOST && !is_whole ? strcspn(note, ":;")
 								      : strlen(note);
 
-		page_append(text, sizeof(text), "; %.*s", (int)length, note);
+		text_add(&text, "; %.*s", (int)length, note);
 	}
 	if (report->note_count > said + 1)
-		page_append(text, sizeof(text), "; and %zu more", report->note_count - said - 1);
-	if (*text)
-		outline_warning(o, "Warn", "%s", text + 2);
+		text_add(&text, "; and %zu more", report->note_count - said - 1);
+	if (*text.words)
+		outline_warning(o, "Warn", "%s", text.words + 2);
 }
 
 static void add_end(const struct report *report, struct outline *o)
@@ -358,24 +350,23 @@ static void add_sure(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
 	int64_t lost = clamp_add(report->run.lost_count, (int64_t)f->missing_count);
-	char text[200] = "";
+	struct text text = TEXT_OF(200);
 
 	outline_items(o, SCREEN_SURE);
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
-		page_append(text, sizeof(text), "%s: %s batches, ",
-			    stall_confidence_ids[f->confidence], UNITS_COUNT(batch_count(report)));
+		text_add(&text, "%s: %s batches, ", stall_confidence_ids[f->confidence],
+			 UNITS_COUNT(batch_count(report)));
 		if (lost > 0)
-			page_append(text, sizeof(text), "%s records lost", UNITS_COUNT(lost));
+			text_add(&text, "%s records lost", UNITS_COUNT(lost));
 		else if (report->live)
-			page_append(text, sizeof(text), "those of the last second may be missing");
+			text_add(&text, "those of the last second may be missing");
 		else
-			page_append(text, sizeof(text), "nothing lost");
-		page_append(text, sizeof(text), "; %s%s", verdict_clocks[f->by_gpu].name,
-			    !f->by_gpu && report->gpu.mode ? ", " VERDICT_BOUND : "");
+			text_add(&text, "nothing lost");
+		text_add(&text, "; %s%s", verdict_clocks[f->by_gpu].name,
+			 !f->by_gpu && report->gpu.mode ? ", " VERDICT_BOUND : "");
 		if (f->by_gpu && f->unseen_count)
-			page_append(text, sizeof(text), ", in %s of them",
-				    UNITS_SHARE(f->gpu_share));
-		outline_item(o, "Sure", "%s", text);
+			text_add(&text, ", in %s of them", UNITS_SHARE(f->gpu_share));
+		outline_item(o, "Sure", "%s", text.words);
 	}
 	if (report->stuck_count) {
 		struct code_names names = code_names(&report->samples, report->run.command);

@@ -28,104 +28,93 @@ static const struct stage_work *lead_of(const struct report *report)
 	return at(report, report->diagnosis.stages.lead);
 }
 
-static void add_lead(const struct report *report, char *text, size_t size)
+static void add_lead(const struct report *report, struct text *text)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
 	const struct stage_work *slow = stages_slow(report), *lead = lead_of(report);
 
 	if (f->is_overhead)
-		page_append(text, size,
-			    " %s calls its function for each element: of %s a call, its "
-			    "kernels take little", slow->name, UNITS_TIME(f->each_ns));
+		text_add(text, " %s calls its function for each element: of %s a call, its kernels "
+			 "take little", slow->name, UNITS_TIME(f->each_ns));
 	else if (lead == slow && f->lead_share >= NEARLY_ALL)
-		page_append(text, size, " %s takes %s an element", slow->name,
-			    UNITS_TIME(f->each_ns));
+		text_add(text, " %s takes %s an element", slow->name, UNITS_TIME(f->each_ns));
 	else if (lead == slow)
-		page_append(text, size, " %s takes %s of its time itself, %s an element",
-			    slow->name, UNITS_SHARE(f->lead_share), UNITS_TIME(f->each_ns));
+		text_add(text, " %s takes %s of its time itself, %s an element", slow->name,
+			 UNITS_SHARE(f->lead_share), UNITS_TIME(f->each_ns));
 	else
-		page_append(text, size, " %s takes %s of what %s does, %s a call", lead->name,
-			    UNITS_SHARE(f->lead_share), slow->name, UNITS_TIME(f->each_ns));
+		text_add(text, " %s takes %s of what %s does, %s a call", lead->name,
+			 UNITS_SHARE(f->lead_share), slow->name, UNITS_TIME(f->each_ns));
 	if (f->is_reading)
-		page_append(text, size, ", waiting for files");
+		text_add(text, ", waiting for files");
 	else if (f->is_waiting)
-		page_append(text, size, ", and waits for %s of that: Python of the program's own",
-			    UNITS_SHARE(f->blocked_share));
+		text_add(text, ", and waits for %s of that: Python of the program's own",
+			 UNITS_SHARE(f->blocked_share));
 	else if (lead->kind == STAGE_PYTHON && lead->is_kernel && !isnan(lead->cpu_ns))
-		page_append(text, size, ", %s of it on the CPU: Python of the program's own",
-			    UNITS_TIME(f->each_ns * (1 - f->blocked_share)));
+		text_add(text, ", %s of it on the CPU: Python of the program's own",
+			 UNITS_TIME(f->each_ns * (1 - f->blocked_share)));
 	else if (lead->kind == STAGE_PYTHON)
-		page_append(text, size, ": Python of the program's own");
-	page_append(text, size, ".");
+		text_add(text, ": Python of the program's own");
+	text_add(text, ".");
 }
 
-static void add_calls(const struct stage_finding *f, bool is_autotuned, char *text, size_t size)
+static void add_calls(const struct stage_finding *f, bool is_autotuned, struct text *text)
 {
 	/* If less than one call ran on average, other work (an epoch's start) took the time. */
 	const bool is_busy = f->at_once >= 1;
 
 	if (f->asked == 1)
-		page_append(text, size, " One call at a time is asked for");
+		text_add(text, " One call at a time is asked for");
 	else if (f->asked > 0)
-		page_append(text, size, " %" PRId32 " calls at once are asked for", f->asked);
+		text_add(text, " %" PRId32 " calls at once are asked for", f->asked);
 	else if (!is_busy)
 		return;
 	if (f->asked > 1 && is_busy)
-		page_append(text, size, ", %.2g run", f->at_once);
+		text_add(text, ", %.2g run", f->at_once);
 	else if (f->asked <= 0)
-		page_append(text, size, " %.2g call%s at once%s", f->at_once,
-			    f->at_once < 1.05 ? " runs" : "s run",
-			    is_autotuned ? " (autotuned)" : "");
+		text_add(text, " %.2g call%s at once%s", f->at_once,
+			 f->at_once < 1.05 ? " runs" : "s run", is_autotuned ? " (autotuned)" : "");
 	if (f->threads > 0 && f->asked != 1 && !f->is_interleaved)
-		page_append(text, size, ": the pool has %" PRId32 " thread%s", f->threads,
-			    f->threads == 1 ? "" : "s");
-	page_append(text, size, ".");
+		text_add(text, ": the pool has %" PRId32 " thread%s", f->threads,
+			 f->threads == 1 ? "" : "s");
+	text_add(text, ".");
 }
 
-static void add_dali(const struct report *report, char *text, size_t size)
+static void add_dali(const struct report *report, struct text *text)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
 	const struct account *own = &report->finding.own;
 
 	if (f->callback_share > 0)
-		page_append(text, size,
-			    " Of the %s that a batch is waited for, %s is Python of the "
-			    "program's own (an external source), which the training's thread "
-			    "calls.",
-			    UNITS_TIME(own->wait_ns / (double)own->count),
-			    UNITS_SHARE(f->callback_share));
+		text_add(text, " Of the %s that a batch is waited for, %s is Python of the "
+			 "program's own (an external source), which the training's thread calls.",
+			 UNITS_TIME(own->wait_ns / (double)own->count),
+			 UNITS_SHARE(f->callback_share));
 	else if (f->limit == STAGE_LIMIT_SERIAL)
-		page_append(text, size,
-			    " The operators wait for the reader%s one thread: a file takes %s%s.",
-			    f->wanted > 2 ? "s, of which each has" : ", which has",
-			    UNITS_TIME(f->each_ns), f->is_reading ? ", waiting for files" : "");
+		text_add(text, " The operators wait for the reader%s one thread: a file takes "
+			 "%s%s.", f->wanted > 2 ? "s, of which each has" : ", which has",
+			 UNITS_TIME(f->each_ns), f->is_reading ? ", waiting for files" : "");
 	else
-		page_append(text, size,
-			    " %s takes %s of the executor's time, %s a batch; operators run "
-			    "one after the other.",
-			    lead_of(report)->name, UNITS_SHARE(f->lead_share),
-			    UNITS_TIME(f->each_ns));
+		text_add(text, " %s takes %s of the executor's time, %s a batch; operators run one "
+			 "after the other.", lead_of(report)->name, UNITS_SHARE(f->lead_share),
+			 UNITS_TIME(f->each_ns));
 }
 
 /* Appends why a cache's elements are never used a second time. */
-static void add_cache(const struct report *report, char *text, size_t size)
+static void add_cache(const struct report *report, struct text *text)
 {
 	const struct stage_work *cache = at(report, report->diagnosis.stages.cache);
 	const struct stage_work *endless = at(report, report->diagnosis.stages.endless);
 
 	if (cache && endless)
-		page_append(text, size,
-			    " The cache's input has no end (%s), so the cache is never full, and "
-			    "never serves.",
-			    endless->name);
+		text_add(text, " The cache's input has no end (%s), so the cache is never full, "
+			 "and never serves.", endless->name);
 	else if (cache)
-		page_append(text, size,
-			    " The cache gave %s elements in several epochs, and nearly all were "
-			    "made anew: it never served.",
-			    UNITS_COUNT((int64_t)fmin(cache->elements, 9e18)));
+		text_add(text, " The cache gave %s elements in several epochs, and nearly all were "
+			 "made anew: it never served.",
+			 UNITS_COUNT((int64_t)fmin(cache->elements, 9e18)));
 }
 
-void stages_add_evidence(const struct report *report, char *text, size_t size)
+void stages_add_evidence(const struct report *report, struct text *text)
 {
 	const struct stage_finding *f = &report->diagnosis.stages;
 	const struct account *own = &report->finding.own;
@@ -134,27 +123,26 @@ void stages_add_evidence(const struct report *report, char *text, size_t size)
 	if (f->limit == STAGE_LIMIT_UNKNOWN || !stages_slow(report) || !lead_of(report))
 		return;
 	if (f->maker == STAGES_DALI) {
-		add_dali(report, text, size);
+		add_dali(report, text);
 		return;
 	}
 	if (f->limit == STAGE_LIMIT_FILLING) {
-		page_append(text, size,
-			    " A batch is waited for %s in the first epoch, %s in later ones.",
-			    UNITS_TIME(f->first_ns), UNITS_TIME(f->later_ns));
+		text_add(text, " A batch is waited for %s in the first epoch, %s in later ones.",
+			 UNITS_TIME(f->first_ns), UNITS_TIME(f->later_ns));
 		return;
 	}
 	if (report->stages.is_later)
-		page_append(text, size, " From the second epoch on, when a cache serves:");
+		text_add(text, " From the second epoch on, when a cache serves:");
 	if (f->limit == STAGE_LIMIT_PREFETCH)
-		page_append(text, size, " A step takes %s, and %s of waiting comes after it.",
-			    UNITS_TIME(own->step_ns / (double)own->count),
-			    UNITS_TIME(own->wait_ns / (double)own->count));
-	add_lead(report, text, size);
+		text_add(text, " A step takes %s, and %s of waiting comes after it.",
+			 UNITS_TIME(own->step_ns / (double)own->count),
+			 UNITS_TIME(own->wait_ns / (double)own->count));
+	add_lead(report, text);
 	if (f->limit == STAGE_LIMIT_SERIAL && opener)
-		page_append(text, size, " %s asks its inputs one after the other.", opener->name);
+		text_add(text, " %s asks its inputs one after the other.", opener->name);
 	else if (lead_of(report) != stages_slow(report) || f->is_interleaved)
-		add_calls(f, stages_slow(report)->is_autotuned, text, size);
-	add_cache(report, text, size);
+		add_calls(f, stages_slow(report)->is_autotuned, text);
+	add_cache(report, text);
 }
 
 /* Says to make the slowest work cheaper, and how: `hows` has that for each kind of work. */
@@ -299,7 +287,7 @@ static double share_beside(const struct report *report, const struct stage_work 
 		       : 1 / (1 / share + lead->own_ns / kernel->own_ns);
 }
 
-static void add_kernels(const struct report *report, char *text, size_t size)
+static void add_kernels(const struct report *report, struct text *text)
 {
 	const struct stage_work *last = lead_of(report);
 
@@ -316,8 +304,8 @@ static void add_kernels(const struct report *report, char *text, size_t size)
 		}
 		if (!next || !(share_beside(report, next) >= LEAST_SHARE))
 			return;
-		page_append(text, size, "%s%s %s", *text ? ", " : "", next->name,
-			    UNITS_SHARE(share_beside(report, next)));
+		text_add(text, "%s%s %s", *text->words ? ", " : "", next->name,
+			 UNITS_SHARE(share_beside(report, next)));
 		last = next;
 	}
 }
@@ -325,27 +313,27 @@ static void add_kernels(const struct report *report, char *text, size_t size)
 void stages_outline_line(const struct report *report, struct outline *o)
 {
 	const struct stage_work *slow = stages_slow(report);
-	char text[512] = "";
+	struct text text = TEXT_OF(512);
 
 	if (report->diagnosis.stages.limit == STAGE_LIMIT_UNKNOWN || !slow || !lead_of(report))
 		return;
 	/* Beside the program's own Python, kernels hardly take time, so leave them out. */
 	if (!(report->diagnosis.stages.callback_share > 0))
-		add_kernels(report, text, sizeof(text));
+		add_kernels(report, &text);
 	for (size_t i = 0; i < report->stages.count; i++) {
 		const struct stage_work *stage = &report->stages.list[i];
 
 		if (stage->kind != STAGE_PREFETCH || !(stage->queue >= 0))
 			continue;
-		page_append(text, sizeof(text), "%s%s holds %.2g", *text ? "; " : "", stage->name,
-			    stage->queue);
+		text_add(&text, "%s%s holds %.2g", *text.words ? "; " : "", stage->name,
+			 stage->queue);
 		/* The size of an autotuned queue changes, and only the first size is known. */
 		if (stage->capacity > 0 && !stage->is_autotuned)
-			page_append(text, sizeof(text), " of %" PRId32, stage->capacity);
-		page_append(text, sizeof(text), " when asked");
+			text_add(&text, " of %" PRId32, stage->capacity);
+		text_add(&text, " when asked");
 	}
-	if (*text)
-		outline_item(o, "Beside", "%s", text);
+	if (*text.words)
+		outline_item(o, "Beside", "%s", text.words);
 }
 
 /* Returns the time in the calls of the busiest stage or kernel. */

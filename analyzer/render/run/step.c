@@ -58,7 +58,7 @@ static double without_gaps_ns(const struct step_parts *parts, enum step_part par
 	return parts->ns[part] - (part == STEP_AFTER ? fmax(parts->between_epochs_ns, 0) : 0);
 }
 
-bool step_add_words(const struct report *report, char *text, size_t size)
+bool step_add_words(const struct report *report, struct text *text)
 {
 	const struct step_parts *parts = &report->step;
 	const char *separator = "";
@@ -70,20 +70,17 @@ bool step_add_words(const struct report *report, char *text, size_t size)
 
 		if (part == STEP_LOOPS || !(share >= WORTH_SAYING))
 			continue;
-		page_append(text, size, "%s%s %s", separator, PARTS[part].label,
-			    UNITS_SHARE(share));
+		text_add(text, "%s%s %s", separator, PARTS[part].label, UNITS_SHARE(share));
 		separator = ", ";
 	}
 	if (parts->ns[STEP_LOOPS] >= WORTH_SAYING * parts->whole_ns)
-		page_append(text, size, "; other loops %s in all",
-			    UNITS_TIME(parts->ns[STEP_LOOPS]));
+		text_add(text, "; other loops %s in all", UNITS_TIME(parts->ns[STEP_LOOPS]));
 	if (parts->between_epochs_ns >= WORTH_SAYING * parts->whole_ns)
-		page_append(text, size, "; between epochs %s in all",
-			    UNITS_TIME(parts->between_epochs_ns));
+		text_add(text, "; between epochs %s in all", UNITS_TIME(parts->between_epochs_ns));
 	if (!parts->has_optimizer)
-		page_append(text, size, " (the optimizer was not observed)");
+		text_add(text, " (the optimizer was not observed)");
 	if (report_has_gpu(report))
-		page_append(text, size, "; the host's times");
+		text_add(text, "; the host's times");
 	return true;
 }
 
