@@ -22,7 +22,6 @@
 struct listing {
 	const struct options *options;
 	struct rank_files *files;
-	bool goes_on;
 	size_t skipped;
 	size_t root; /* length of the path of the user's folder */
 };
@@ -91,18 +90,20 @@ static void file_done(struct rank_file *file)
 static int add(struct listing *listing, char *path, const char *folder, bool must)
 {
 	struct rank_files *files = listing->files;
+	/* A run that is damaged does not keep other jobs out of tables of many jobs. */
+	const bool goes_on = listing->options->verb == VERB_EXPORT;
 	struct rank_file file = {.path = path};
-	int r = look(path, files->count < MOST_OPEN, listing->options->verb == VERB_EXPORT, &file);
+	int r = look(path, files->count < MOST_OPEN, goes_on, &file);
 
 	if (r < 0) {
-		must |= listing->goes_on && names_ends(path, NAMES_RUN);
+		must |= goes_on && names_ends(path, NAMES_RUN);
 		files->failed |= must;
 		if (must)
 			r = cmd_fail("cannot open '%s': %s", path, db_error(r));
 		else
 			skip(listing, path, db_error(r));
 		free(path);
-		return must && !listing->goes_on ? r : 0;
+		return must && !goes_on ? r : 0;
 	}
 	if (!file.job && folder)
 		file.job = strdup(redact(REDACT_JOB, folder));
@@ -270,41 +271,31 @@ static int drop_earlier(struct listing *listing, bool are_named)
 	return 0;
 }
 
-static int list(struct listing *listing, char *const *paths, int count)
-{
-	bool are_named = true;
-	int status = 0, i;
-
-	for (i = 0; !status && i < count; i++) {
-		char *copy = is_folder(paths[i]) ? NULL : strdup(paths[i]);
-
-		are_named &= copy != NULL;
-		status = copy ? add(listing, copy, NULL, true) : add_folder(listing, paths[i], 0);
-	}
-	if (!status)
-		status = choose_job(listing);
-	if (!status)
-		status = drop_earlier(listing, are_named);
-	if (status)
-		return status;
-	if (listing->skipped > MOST_REMARKS)
-		cmd_remark(listing->options, "and %zu more were skipped",
-			   listing->skipped - MOST_REMARKS);
-	return listing->files->count || listing->files->failed
-		       ? 0
-		       : cmd_fail("'%s' holds no run of dlprof", paths[0]);
-}
-
 int ranks_list(const struct options *options, struct rank_files *ret)
 {
-	struct listing listing = {
-		.options = options,
-		.files = ret,
-		.goes_on = options->into || options->csv,
-	};
+	struct listing listing = {.options = options, .files = ret};
+	bool are_named = true;
+	int status = 0;
 
 	*ret = (struct rank_files){0};
-	return list(&listing, options->runs, options->run_count);
+	for (int i = 0; !status && i < options->run_count; i++) {
+		const char *path = options->runs[i];
+		char *copy = is_folder(path) ? NULL : strdup(path);
+
+		are_named &= copy != NULL;
+		status = copy ? add(&listing, copy, NULL, true) : add_folder(&listing, path, 0);
+	}
+	if (!status)
+		status = choose_job(&listing);
+	if (!status)
+		status = drop_earlier(&listing, are_named);
+	if (status)
+		return status;
+	if (listing.skipped > MOST_REMARKS)
+		cmd_remark(options, "and %zu more were skipped", listing.skipped - MOST_REMARKS);
+	return ret->count || ret->failed
+		       ? 0
+		       : cmd_fail("'%s' holds no run of dlprof", options->runs[0]);
 }
 
 void ranks_done(struct rank_files *files)
@@ -354,11 +345,11 @@ static int pick(const struct options *options, const char *folder, const struct 
 			options->rank, files->files[0].rank, files->files[files->count - 1].rank);
 }
 
-int ranks_pick(const struct options *options, const char *path, char **ret_path)
+int ranks_pick(const struct options *options, int which, char **ret_path)
 {
-	char *const paths[] = {(char *)(uintptr_t)path};
-	struct rank_files files = {0};
-	struct listing listing = {.options = options, .files = &files};
+	const char *path = options->runs[which];
+	struct options one = *options;
+	struct rank_files files;
 	int status;
 
 	*ret_path = NULL;
@@ -366,7 +357,9 @@ int ranks_pick(const struct options *options, const char *path, char **ret_path)
 		*ret_path = strdup(path);
 		return *ret_path ? 0 : cmd_fail("%s", strerror(ENOMEM));
 	}
-	status = list(&listing, paths, 1);
+	one.runs += which;
+	one.run_count = 1;
+	status = ranks_list(&one, &files);
 	if (!status)
 		status = pick(options, path, &files, ret_path);
 	ranks_done(&files);

@@ -43,9 +43,9 @@ int ranks_check_output(const struct options *options, const struct rank_files *f
 const struct rank_file *ranks_find(const struct options *options, const struct rank_files *files);
 
 /*
- * Finds the run at `path`. In a folder, this is the run of --rank, or the only one. Returns 0 or
- * CMD_ERROR; the caller frees *ret_path.
+ * Finds the run that word `which` of the command line names. In a folder, this is the run of
+ * --rank, or the only one. Returns 0 or CMD_ERROR; the caller frees *ret_path.
  */
-int ranks_pick(const struct options *options, const char *path, char **ret_path);
+int ranks_pick(const struct options *options, int which, char **ret_path);
 
 bool ranks_are_meant(const struct options *options);

@@ -138,7 +138,7 @@ int cmd_batches(const struct options *options)
 {
 	struct options one = *options;
 	char *path;
-	int status = ranks_pick(options, options->run, &path);
+	int status = ranks_pick(options, 0, &path);
 
 	one.run = path;
 	if (!status)

@@ -43,10 +43,10 @@ static int judge_both(const struct options *options, char *const *paths)
 int cmd_compare(const struct options *options)
 {
 	char *paths[2] = {NULL, NULL};
-	int status = ranks_pick(options, options->runs[0], &paths[0]);
+	int status = ranks_pick(options, 0, &paths[0]);
 
 	if (!status)
-		status = ranks_pick(options, options->runs[1], &paths[1]);
+		status = ranks_pick(options, 1, &paths[1]);
 	if (!status)
 		status = judge_both(options, paths);
 	free(paths[0]);
