@@ -423,29 +423,44 @@ static int read_wishes(struct options *options)
 	return 0;
 }
 
-static int check_export(struct options *options)
+/* Refuses options that contradict each other, or lack one that they need. */
+static int check_together(struct options *options)
 {
-	struct line *line = &options->line;
-	const bool is_of_jobs = options->into || options->csv;
+	const bool is_export = options->verb == VERB_EXPORT;
+	const bool is_of_jobs = options->into || options->csv, is_of_run = is_export && !is_of_jobs;
+	const struct {
+		bool is_wrong;
+		const char *why;
+	} rows[] = {
+		{options->update_baseline && !options->baseline_count,
+		 "--update-baseline needs --baseline DIR"},
+		{options->update_baseline && options->redact,
+		 "--redact changes what is shown, not the run that --update-baseline keeps"},
+		{options->update_baseline && options->calibrate,
+		 "--calibrate judges no run, so --update-baseline has none to keep"},
+		{options->json && options->markdown, "--json or --markdown, not both"},
+		{options->verb == VERB_FOLD && options->json && options->output,
+		 "-o FILE is for a partial; --json > FILE has the report"},
+		{options->json && options->csv, "--json or --csv, not both"},
+		{(options->view && is_of_jobs) ||
+			 (options->into && (options->csv || options->output)),
+		 "--into FLEET.db, --csv -o FOLDER and --view are three things; choose one"},
+		{is_export && options->csv && !options->output,
+		 "--csv needs a folder for its files: -o FOLDER"},
+		{is_of_run && options->with_batches, "--with-batches goes with --into or --csv"},
+	};
 
-	if (is_of_jobs && (options->view || (options->into && (options->csv || options->output))))
-		return line_problem(line,
-				    "--into FLEET.db, --csv -o FOLDER and --view are three "
-				    "things; choose one");
-	if (options->csv && !options->output)
-		return line_problem(line,
-				    "--csv needs a folder for its files: -o FOLDER");
-	if (!is_of_jobs && options->with_batches)
-		return line_problem(line, "--with-batches goes with --into or --csv");
-	if (!is_of_jobs && options->run_count > 1)
-		return line_problem(line,
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+		if (rows[i].is_wrong)
+			return line_problem(&options->line, "%s", rows[i].why);
+	if (is_of_run && options->run_count > 1)
+		return line_problem(&options->line,
 				    "'%s' is one too many: views are of one run; --into FLEET.db "
 				    "takes several",
 				    options->runs[1]);
-	if (!is_of_jobs && !options->view && !options->output)
-		return line_problem(
-			line,
-			"all views need a folder: -o FOLDER; --view names a single one");
+	if (is_of_run && !options->view && !options->output)
+		return line_problem(&options->line, "all views need a folder: -o FOLDER; --view "
+				    "names a single one");
 	return 0;
 }
 
@@ -467,28 +482,9 @@ static int check_words(struct options *options)
 		r = read_wishes(options);
 	if (r < 0)
 		return r;
-	if (options->update_baseline && !options->baseline_count)
-		return line_problem(line, "--update-baseline needs --baseline DIR");
-	if (options->update_baseline && options->redact)
-		return line_problem(line,
-				    "--redact changes what is shown, not the run that "
-				    "--update-baseline keeps");
-	if (options->update_baseline && options->calibrate)
-		return line_problem(line,
-				    "--calibrate judges no run, so --update-baseline has "
-				    "none to keep");
-	if (options->json && options->markdown)
-		return line_problem(line, "--json or --markdown, not both");
-	if (options->verb == VERB_FOLD && options->json && options->output)
-		return line_problem(line,
-				    "-o FILE is for a partial; --json > FILE has the report");
-	if (options->json && options->csv)
-		return line_problem(line, "--json or --csv, not both");
-	if (options->verb == VERB_EXPORT && check_export(options) < 0)
-		return -EINVAL;
 	if (options->worst == 0 || options->worst > OPTIONS_MOST_WORST)
 		return line_problem(line, "--worst: 1 to %d", OPTIONS_MOST_WORST);
-	return 0;
+	return check_together(options);
 }
 
 static int parse(struct options *ret, int argc, char **argv)
