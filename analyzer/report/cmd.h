@@ -40,9 +40,9 @@ struct jobs {
 	size_t count;
 };
 /* Judges the ranks of a job. `look` (may be NULL) is called for each. Returns 0 or CMD_ERROR. */
+typedef int rank_looker(const struct rank_look *look, void *context);
 int cmd_read_ranks(const struct options *options, const struct rank_files *files,
-		   struct rank_job *job, struct rank_row *rows,
-		   int (*look)(const struct rank_look *look, void *context), void *context);
+		   struct rank_job *job, struct rank_row *rows, rank_looker *look, void *context);
 int cmd_show_jobs(const struct options *options, struct jobs *jobs);
 void cmd_ranks_free(struct ranks *ranks);
 

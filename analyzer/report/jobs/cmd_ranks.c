@@ -69,14 +69,9 @@ static int read_collectives(const struct options *options, struct db *db, int64_
 	return r;
 }
 
-struct looking {
-	int (*look)(const struct rank_look *look, void *context);
-	void *context;
-};
-
 static int read_rank(const struct options *options, struct db *db, struct rank_job *job,
-		     const struct rank_file *file, struct rank_row *row,
-		     const struct looking *looking)
+		     const struct rank_file *file, struct rank_row *row, rank_looker *look,
+		     void *context)
 {
 	struct rank_epoch *epochs = NULL;
 	struct batch_series series;
@@ -109,9 +104,8 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 		r = bars_of(&series, HTML_RANK_BARS, &row->bars, &row->bar_count);
 	if (r == 0)
 		r = rank_add(job, &series, &row->finding, epochs, epoch_count);
-	if (r == 0 && looking->look)
-		r = looking->look(&(struct rank_look){db, &run, row, &series, loader_id},
-				  looking->context);
+	if (r == 0 && look)
+		r = look(&(struct rank_look){db, &run, row, &series, loader_id}, context);
 	free(epochs);
 	series_done(&series);
 	run_info_done(&run);
@@ -119,13 +113,9 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 }
 
 int cmd_read_ranks(const struct options *options, const struct rank_files *files,
-		   struct rank_job *job, struct rank_row *rows,
-		   int (*look)(const struct rank_look *look, void *context), void *context)
+		   struct rank_job *job, struct rank_row *rows, rank_looker *look, void *context)
 {
-	const struct looking looking = {look, context};
-	size_t i;
-
-	for (i = 0; i < files->count; i++) {
+	for (size_t i = 0; i < files->count; i++) {
 		const struct rank_file *file = &files->files[i];
 		struct db *db = file->db;
 		int r = 0;
@@ -142,7 +132,7 @@ int cmd_read_ranks(const struct options *options, const struct rank_files *files
 			.world_size = file->world_size,
 		};
 		if (r == 0) {
-			r = read_rank(options, db, job, file, &rows[i], &looking);
+			r = read_rank(options, db, job, file, &rows[i], look, context);
 			if (!file->db)
 				db_close(db);
 		}
