@@ -67,19 +67,16 @@ static void put_group(struct flame *flame, enum line_group group, const char *na
 
 static void put_frames(struct flame *flame)
 {
-	struct code_names names = code_names(&flame->report->samples, flame->report->run.command);
-
 	jsonw_open(flame->json, "frames", '[');
 	for (size_t i = 0; i < flame->count; i++) {
 		jsonw_open(flame->json, NULL, '[');
-		jsonw_string(flame->json, NULL, CODE_FUNCTION(&names, flame->frames[i]));
-		jsonw_string(flame->json, NULL, CODE_PLACE(&names, flame->frames[i]));
+		jsonw_string(flame->json, NULL, CODE_FUNCTION(flame->report, flame->frames[i]));
+		jsonw_string(flame->json, NULL, CODE_PLACE(flame->report, flame->frames[i]));
 		jsonw_bool(flame->json, NULL,
 			   flame->report->samples.frames[flame->frames[i]].is_own);
 		jsonw_close(flame->json, ']');
 	}
 	jsonw_close(flame->json, ']');
-	code_names_done(&names);
 }
 
 int html_flames(const struct report *report, struct jsonw *json)

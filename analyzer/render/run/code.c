@@ -50,8 +50,9 @@ static const char *find_script(const char *command, size_t *ret_length)
 }
 
 /* Finds the program's folder; for a relative script, the part of a frame's path before it. */
-static void find_root(struct code_names *names, const char *script, size_t length)
+static void find_root(struct report *report, const char *script, size_t length)
 {
+	struct code_names *names = &report->names;
 	const char *name = length ? memrchr(script, '/', length) : NULL;
 
 	if (name && *script == '/') {
@@ -63,8 +64,8 @@ static void find_root(struct code_names *names, const char *script, size_t lengt
 		script += 2;
 		length -= 2;
 	}
-	for (size_t i = 0; length && i < names->samples->frame_count; i++) {
-		const struct line_frame *frame = &names->samples->frames[i];
+	for (size_t i = 0; length && i < report->samples.frame_count; i++) {
+		const struct line_frame *frame = &report->samples.frames[i];
 		size_t all = strlen(frame->file), folder = all > length ? all - length : 0;
 
 		if (frame->is_own && folder && frame->file[folder - 1] == '/' &&
@@ -91,31 +92,26 @@ static int by_end(const void *a, const void *b)
 	return (i > 0) - (j > 0);
 }
 
-struct code_names code_names(const struct line_samples *samples, const char *command)
+void code_find_names(struct report *report)
 {
-	struct code_names names = {.samples = samples};
+	const struct line_samples *samples = &report->samples;
+	struct code_names *names = &report->names;
 	const char *script;
 	size_t length;
 
 	if (!samples->frame_count)
-		return names;
-	script = find_script(command ? command : "", &length);
-	find_root(&names, script, length);
-	names.files = calloc(samples->frame_count, sizeof(*names.files));
-	if (!names.files)
-		return names;
+		return;
+	script = find_script(report->run.command ? report->run.command : "", &length);
+	find_root(report, script, length);
+	names->files = calloc(samples->frame_count, sizeof(*names->files));
+	if (!names->files)
+		return;
 	for (size_t i = 0; i < samples->frame_count; i++)
-		names.files[i] = samples->frames[i].file;
-	qsort(names.files, samples->frame_count, sizeof(*names.files), by_end);
+		names->files[i] = samples->frames[i].file;
+	qsort(names->files, samples->frame_count, sizeof(*names->files), by_end);
 	for (size_t i = 0; i < samples->frame_count; i++)
-		if (!i || strcmp(names.files[i], names.files[names.file_count - 1]) != 0)
-			names.files[names.file_count++] = names.files[i];
-	return names;
-}
-
-void code_names_done(struct code_names *names)
-{
-	free(names->files);
+		if (!i || strcmp(names->files[i], names->files[names->file_count - 1]) != 0)
+			names->files[names->file_count++] = names->files[i];
 }
 
 static const char *take_name(const char *file, const char *tail)
@@ -160,10 +156,10 @@ static const char *shorten(const struct code_names *names, const struct line_fra
 	return tail;
 }
 
-const char *code_place(const struct code_names *names, uint32_t frame, char *buffer)
+const char *code_place(const struct report *report, uint32_t frame, char *buffer)
 {
-	const struct line_frame *of = &names->samples->frames[frame];
-	const char *file = shorten(names, of);
+	const struct line_frame *of = &report->samples.frames[frame];
+	const char *file = shorten(&report->names, of);
 	size_t length = strlen(file), most = CODE_WORDS - 32;
 
 	/* A path that is too long is cut at its start, since its end says more. */
@@ -174,9 +170,9 @@ const char *code_place(const struct code_names *names, uint32_t frame, char *buf
 	return buffer;
 }
 
-const char *code_function(const struct code_names *names, uint32_t frame, char *buffer)
+const char *code_function(const struct report *report, uint32_t frame, char *buffer)
 {
-	const char *at = names->samples->frames[frame].function, *found;
+	const char *at = report->samples.frames[frame].function, *found;
 
 	*buffer = '\0';
 	for (; (found = strstr(at, LOCALS)); at = found + strlen(LOCALS))
@@ -192,21 +188,20 @@ static const char *put_share(const struct line_share *line, char buffer[2 * UNIT
 	return buffer;
 }
 
-static void add_line(const struct code_names *names, const struct line_share *line,
-		     struct outline *o)
+static void add_line(const struct report *report, const struct line_share *line, struct outline *o)
 {
-	const struct line_frame *frames = names->samples->frames;
+	const struct line_frame *frames = report->samples.frames;
 	bool is_elsewhere = strcmp(frames[line->inner].file, frames[line->frame].file) != 0 &&
 			    line->inner_share >= MOSTLY;
 	struct text where = TEXT_OF(2 * CODE_WORDS + 8);
 	char share[2 * UNITS_MAX];
 
 	outline_cells(o, put_share(line, share), NULL);
-	outline_cell(o, "%s, %s", CODE_FUNCTION(names, line->frame),
-		     CODE_PLACE(names, line->frame));
+	outline_cell(o, "%s, %s", CODE_FUNCTION(report, line->frame),
+		     CODE_PLACE(report, line->frame));
 	if (is_elsewhere)
-		text_add(&where, "in %s %s", CODE_PLACE(names, line->inner),
-			 CODE_FUNCTION(names, line->inner));
+		text_add(&where, "in %s %s", CODE_PLACE(report, line->inner),
+			 CODE_FUNCTION(report, line->inner));
 	if (!*where.words && !line->is_loop)
 		return;
 	outline_row(o, PAGE_DIM);
@@ -215,9 +210,9 @@ static void add_line(const struct code_names *names, const struct line_share *li
 		     line->is_loop && *where.words ? ", " : "", where.words);
 }
 
-static void add_lines(const struct code_names *names, const struct line_lead *lead,
-		      enum line_group group, struct outline *o)
+static void add_lines(const struct report *report, enum line_group group, struct outline *o)
 {
+	const struct line_lead *lead = &report->lines.groups[group];
 	static const char *const headings[] = {"#Share", "Function and line", NULL};
 	size_t count = lead->count < MOST_LINES ? lead->count : MOST_LINES;
 
@@ -228,13 +223,13 @@ static void add_lines(const struct code_names *names, const struct line_lead *le
 		      UNITS_COUNT(lead->samples));
 	for (int is_own = 1; is_own >= 0; is_own--)
 		for (size_t i = 0; i < count && lead->lines[i].share >= LEAST_SHARE; i++)
-			if (names->samples->frames[lead->lines[i].frame].is_own == is_own)
-				add_line(names, &lead->lines[i], o);
+			if (report->samples.frames[lead->lines[i].frame].is_own == is_own)
+				add_line(report, &lead->lines[i], o);
 }
 
-static void add_holders(const struct code_names *names, const struct line_lead *lead,
-			enum line_group group, struct outline *o)
+static void add_holders(const struct report *report, enum line_group group, struct outline *o)
 {
+	const struct line_lead *lead = &report->lines.holders[group];
 	struct text text = TEXT_OF(MOST_HOLDERS * (2 * CODE_WORDS + 64));
 	char share[2 * UNITS_MAX];
 
@@ -243,8 +238,8 @@ static void add_holders(const struct code_names *names, const struct line_lead *
 	for (size_t i = 0; i < lead->count && i < MOST_HOLDERS; i++)
 		if (lead->lines[i].share >= LEAST_SHARE)
 			text_add(&text, "%s %s, %s, in %s", i ? ";" : "",
-				 CODE_FUNCTION(names, lead->lines[i].frame),
-				 CODE_PLACE(names, lead->lines[i].frame),
+				 CODE_FUNCTION(report, lead->lines[i].frame),
+				 CODE_PLACE(report, lead->lines[i].frame),
 				 put_share(&lead->lines[i], share));
 	if (*text.words)
 		outline_item(o, "Meanwhile",
@@ -256,11 +251,10 @@ static void add_holders(const struct code_names *names, const struct line_lead *
 void code_outline(const struct report *report, struct outline *o)
 {
 	const struct lines *lines = &report->lines;
-	struct code_names names = code_names(&report->samples, report->run.command);
 	size_t count = ARRAY_COUNT(GROUPS), before = o->count;
 
 	for (enum line_group group = 0; group < count; group++)
-		add_lines(&names, &lines->groups[group], group, o);
+		add_lines(report, group, o);
 	outline_items(o, CHAPTER);
 	if (o->count == before + 1)
 		outline_title(o, "In your code");
@@ -269,10 +263,9 @@ void code_outline(const struct report *report, struct outline *o)
 			outline_item(o, GROUPS[group].label, "too few samples of lines: %" PRId64,
 				     lines->groups[group].samples);
 	for (enum line_group group = 0; group < count; group++)
-		add_holders(&names, &lines->holders[group], group, o);
+		add_holders(report, group, o);
 	if (report->samples.reason)
 		outline_item(o, "Lines", "%s", report->samples.reason);
-	code_names_done(&names);
 }
 
 static bool is_within_character(char c)
@@ -310,8 +303,8 @@ static bool is_of_samples(const struct report *report)
 }
 
 /* If a line of the loads spends most of its time in one function of a library, names that. */
-static void add_callee(const struct report *report, const struct code_names *names,
-		       const struct line_named *named, struct text *text)
+static void add_callee(const struct report *report, const struct line_named *named,
+		       struct text *text)
 {
 	const int64_t loader_id = report->loader ? report->loader->loader_id : 0;
 	const struct line_filter filter =
@@ -322,16 +315,15 @@ static void add_callee(const struct report *report, const struct code_names *nam
 	if (named->group != LINE_LOADS || named->is_holder || !named->line->is_own ||
 	    callee_find(&report->samples, &filter, named->line->frame, &frame) != 1)
 		return;
-	code_place(names, frame, place);
-	text_add(text, ", mostly in %s, %.*s", CODE_FUNCTION(names, frame),
+	code_place(report, frame, place);
+	text_add(text, ", mostly in %s, %.*s", CODE_FUNCTION(report, frame),
 		 (int)strcspn(place, ":"), place);
 }
 
 static void add_line_words(const struct report *report, const struct line_named *named,
 			   struct text *text)
 {
-	struct code_names names = code_names(&report->samples, report->run.command);
-	const char *function = CODE_FUNCTION(&names, named->line->frame);
+	const char *function = CODE_FUNCTION(report, named->line->frame);
 	const char *whole = GROUPS[named->group].one;
 
 	if (named->is_holder)
@@ -339,13 +331,12 @@ static void add_line_words(const struct report *report, const struct line_named 
 	else if (named->group == LINE_AFTERS && report->lines.groups[LINE_AFTERS].has_gaps)
 		whole = "the time after the optimizer and between epochs";
 	text_add(text, "%.*s, %s, %s %s (± %.0f) of %s", head_length(function), function,
-		 tail(CODE_PLACE(&names, named->line->frame)),
+		 tail(CODE_PLACE(report, named->line->frame)),
 		 named->is_holder ? "in another thread, holds the interpreter in" : "takes",
 		 UNITS_SHARE(named->line->share), ceil(100 * named->line->error), whole);
 	if (named->line->of_function >= SPREAD * named->line->share)
 		text_add(text, ", the whole function %s", UNITS_SHARE(named->line->of_function));
-	add_callee(report, &names, named, text);
-	code_names_done(&names);
+	add_callee(report, named, text);
 }
 
 bool code_add_named(const struct report *report, struct text *text)
@@ -403,19 +394,16 @@ bool code_add_leader(const struct report *report, enum line_group group, bool be
 		     struct text *text)
 {
 	const struct line_share *line = find_leader(report, group);
-	struct code_names names;
 	const char *function;
 
 	if (!line)
 		return false;
-	names = code_names(&report->samples, report->run.command);
-	function = CODE_FUNCTION(&names, line->frame);
+	function = CODE_FUNCTION(report, line->frame);
 	if (strncmp(lines_bare_name(function), "__", 2) == 0 && line->share >= MOSTLY)
 		text_add(text, "%sine %s", begins_sentence ? "L" : "l",
-			 tail(CODE_PLACE(&names, line->frame)));
+			 tail(CODE_PLACE(report, line->frame)));
 	else
 		text_add(text, "%.*s", head_length(function), function);
-	code_names_done(&names);
 	return true;
 }
 
@@ -450,9 +438,10 @@ static const char *put_length(const struct doing *doing, char buffer[UNITS_MAX])
 	return buffer;
 }
 
-void code_stuck(const struct code_names *names, const struct doing *stuck, size_t count,
-		struct outline *o)
+void code_stuck(const struct report *report, struct outline *o)
 {
+	const struct doing *stuck = report->stuck;
+	const size_t count = report->stuck_count;
 	char who[64], length[UNITS_MAX], more[32] = "";
 
 	for (size_t i = 0; i < count && i < MOST_STUCK; i++) {
@@ -462,7 +451,8 @@ void code_stuck(const struct code_names *names, const struct doing *stuck, size_
 		if (i + 1 == MOST_STUCK && count > MOST_STUCK)
 			snprintf(more, sizeof(more), "; and %zu more", count - MOST_STUCK);
 		outline_warning(o, "Stuck", "%s: %s in %s(), %s%s", who,
-				put_length(&stuck[i], length), CODE_FUNCTION(names, stuck[i].inner),
-				CODE_PLACE(names, stuck[i].frame), more);
+				put_length(&stuck[i], length),
+				CODE_FUNCTION(report, stuck[i].inner),
+				CODE_PLACE(report, stuck[i].frame), more);
 	}
 }

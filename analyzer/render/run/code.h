@@ -6,31 +6,23 @@
 
 #define CODE_WORDS 256
 
-struct code_names {
-	const struct line_samples *samples;
-	const char *root; /* path of the program's folder; NULL: unknown */
-	size_t root_length;
-	const char **files; /* sorted by the ends of paths, so that equal ends are neighbours */
-	size_t file_count;
-};
+struct report;
 
-/* Prepares code_place(). `command` may be NULL. If memory runs out, names may be ambiguous. */
-struct code_names code_names(const struct line_samples *samples, const char *command);
-void code_names_done(struct code_names *names);
+/* Finds what code_place() needs. If memory runs out, names may be ambiguous. */
+void code_find_names(struct report *report);
 
 /*
  * Writes "train.py:12". The path is relative to the folder of the program or of a library. Paths
  * elsewhere keep only as many of their last folders as tell the files apart.
  */
-const char *code_place(const struct code_names *names, uint32_t frame, char *buffer);
-#define CODE_PLACE(names, frame) code_place(names, frame, (char[CODE_WORDS]){0})
+const char *code_place(const struct report *report, uint32_t frame, char *buffer);
+#define CODE_PLACE(report, frame) code_place(report, frame, (char[CODE_WORDS]){0})
 
 /* Writes "Balanced.__iter__", without Python's "<locals>." */
-const char *code_function(const struct code_names *names, uint32_t frame, char *buffer);
-#define CODE_FUNCTION(names, frame) code_function(names, frame, (char[CODE_WORDS]){0})
+const char *code_function(const struct report *report, uint32_t frame, char *buffer);
+#define CODE_FUNCTION(report, frame) code_function(report, frame, (char[CODE_WORDS]){0})
 
 struct outline;
-struct report;
 struct text;
 void code_outline(const struct report *report, struct outline *outline);
 
@@ -66,6 +58,4 @@ struct code_line {
 /* Returns line `place`, from 0 to CODE_LINES - 1, for JSON. `share` is NULL if it has no line. */
 struct code_line code_line_at(const struct report *report, size_t place);
 
-struct doing;
-void code_stuck(const struct code_names *names, const struct doing *stuck, size_t count,
-		struct outline *outline);
+void code_stuck(const struct report *report, struct outline *outline);

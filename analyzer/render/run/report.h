@@ -31,6 +31,14 @@ struct inside {
 	int64_t unlisted_folder_ns;
 };
 
+/* What code_place() needs to know of all files with lines of code; see code_find_names(). */
+struct code_names {
+	const char *root; /* path of the program's folder; NULL: unknown */
+	size_t root_length;
+	const char **files; /* sorted by the ends of paths, so that equal ends are neighbours */
+	size_t file_count;
+};
+
 struct report {
 	const char *path;
 	const char *name;           /* name of the run as it is printed */
@@ -56,6 +64,7 @@ struct report {
 	struct gpu_use gpu_use;
 	struct gpu_device_list gpu_devices;
 	struct line_samples samples; /* of the whole run */
+	struct code_names names;
 	struct lines lines;          /* code in which the judged loader's time went */
 	struct doing *stuck;
 	size_t stuck_count;

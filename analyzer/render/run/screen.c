@@ -368,12 +368,7 @@ static void add_sure(const struct report *report, struct outline *o)
 			text_add(&text, ", in %s of them", UNITS_SHARE(f->gpu_share));
 		outline_item(o, "Sure", "%s", text.words);
 	}
-	if (report->stuck_count) {
-		struct code_names names = code_names(&report->samples, report->run.command);
-
-		code_stuck(&names, report->stuck, report->stuck_count, o);
-		code_names_done(&names);
-	}
+	code_stuck(report, o);
 	add_warning(report, o);
 	add_end(report, o);
 	outline_items(o, SCREEN_OTHERS);

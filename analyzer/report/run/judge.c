@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/statistics/clamp.h"
+#include "render/run/code.h"
 #include "render/run/parts.h"
 #include "report/run/stuck.h"
 #include "report/run/thread.h"
@@ -37,6 +38,7 @@ void judge_done(struct report *report)
 	gpu_info_done(&report->gpu);
 	lines_free(&report->samples);
 	lines_done(&report->lines);
+	free(report->names.files);
 	free(report->stuck);
 	while (report->note_count)
 		free(report->notes[--report->note_count]);
@@ -127,9 +129,11 @@ static int find_lines(struct db *db, struct report *report)
 {
 	int r = lines_read(db, &report->samples);
 
-	return r < 0 ? r
-		     : lines_find(&report->samples, report->loader ? report->filter.loader_id : 0,
-				  &report->lines);
+	if (r < 0)
+		return r;
+	code_find_names(report);
+	return lines_find(&report->samples, report->loader ? report->filter.loader_id : 0,
+			  &report->lines);
 }
 
 /* Returns the loader that has INNER_LEAST or more of the judged loader's waits, and the most. */
