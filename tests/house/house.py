@@ -249,7 +249,7 @@ BUDGETS = {
     "analyzer/drain": 12562, "analyzer/store": 8221, "analyzer/analysis": 18232,
     "analyzer/analysis/predict": 3396, "analyzer/analysis/gate": 1106, "analyzer/analysis/ranks": 1651,
     "analyzer/analysis/gpu": 1120, "analyzer/render": 14512, "analyzer/render/html": 3115,
-    "analyzer/render/jobs": 1078, "analyzer/render/gate": 879, "analyzer/report": 7199,
+    "analyzer/render/jobs": 1078, "analyzer/render/gate": 879, "analyzer/report": 7197,
     "analyzer/launch": 4550, "analyzer/launch/doctor": 1064,
 }
 

@@ -19,24 +19,22 @@ static int put(const struct options *options, const void *what, const struct pag
 
 static int judge_both(const struct options *options, char *const *paths)
 {
-	struct compared compared;
 	struct report a, b = {0};
-	bool cannot_say;
+	struct compared compared;
 	int status = judge_run(options, paths[0], true, &a);
 
-	if (!status) {
+	if (!status)
 		status = judge_run(options, paths[1], true, &b);
-		if (!status)
-			status = judge_compare(options, &a, &b, &compared);
-		if (!status) {
-			cannot_say = compared.mismatch ||
-				     compared.comparison.result == COMPARE_CANNOT_SAY;
-			status = cmd_show(options, put, &compared,
-					  cannot_say ? CMD_CANNOT_SAY : CMD_DONE);
-		}
-		judge_done(&b);
-	}
+	if (!status)
+		status = judge_compare(options, &a, &b, &compared);
+	if (!status)
+		status = cmd_show(options, put, &compared,
+				  compared.mismatch ||
+						  compared.comparison.result == COMPARE_CANNOT_SAY
+					  ? CMD_CANNOT_SAY
+					  : CMD_DONE);
 	judge_done(&a);
+	judge_done(&b);
 	return status;
 }
 
