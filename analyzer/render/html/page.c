@@ -41,8 +41,8 @@ void html_foot(struct html *html)
 		       "explains the words.</p></footer>\n</main>\n");
 }
 
-static void put_chapter(struct html *html, const char *id, const char *title,
-			const char *const *chapters)
+void html_chapters(struct html *html, const char *id, const char *title,
+		   const char *const *chapters)
 {
 	bool any = false;
 
@@ -69,9 +69,9 @@ static int put_page(struct html *html)
 	html_lanes(html);
 	html_predict(html);
 	html_code(html);
-	put_chapter(html, "slowest", "The slowest", (const char *const[]){"slowest", NULL});
-	put_chapter(html, "coverage", "What was seen, and where",
-		    (const char *const[]){"loader", "coverage", "place", NULL});
+	html_section_of(html, "slowest", "The slowest", "slowest");
+	html_section_of(html, "coverage", "What was seen, and where", "loader", "coverage",
+			"place");
 	html_foot(html);
 	if (r == 0)
 		r = html_data(html);

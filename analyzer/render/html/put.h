@@ -44,6 +44,12 @@ const char *html_tone(enum page_color tone);
 void html_section(struct html *html, const char *id, const char *title);
 void html_section_end(struct html *html);
 
+/* Writes a section of these chapters, if any of them has rows. */
+void html_chapters(struct html *html, const char *id, const char *title,
+		   const char *const *chapters);
+#define html_section_of(html, id, title, ...)                                                      \
+	html_chapters(html, id, title, (const char *const[]){__VA_ARGS__, NULL})
+
 /* Begins a table. caption "": none. NULL ends the headings; "#" begins one of numbers. */
 void html_table_begin(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);

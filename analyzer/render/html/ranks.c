@@ -133,15 +133,9 @@ static int put_page(struct html *html, const struct ranks *ranks, const size_t *
 	html_answer(html, ranks->job.verdict, "");
 	html_items(html, RANKS_LIMITS, "quiet");
 	html_put(html, "</header>\n\n");
-	if (outline_find(html->outline, RANKS_WHY)->count) {
-		html_section(html, "why", "Why, and what to do");
-		html_blocks(html, RANKS_WHY);
-		html_section_end(html);
-	}
+	html_section_of(html, "why", "Why, and what to do", RANKS_WHY);
 	r = put_pictures(html, ranks, order);
-	html_section(html, "ranks", "Rank by rank");
-	html_blocks(html, "ranks");
-	html_section_end(html);
+	html_section_of(html, "ranks", "Rank by rank", "ranks");
 	html_put(html, "<p class=\"quiet\">Of one rank there is more to see, first of ");
 	html_path(html, ranks->rows[ranks_worst(ranks)].path);
 	html_put(html, ": <code>dlprof-report html RUN.db -o RUN.html</code></p>\n");
@@ -194,9 +188,7 @@ int html_write_jobs(const char *path, const struct ranks *jobs, size_t count, FI
 		html_head(&html, false, path);
 		html_run(&html, NULL);
 		html_put(&html, "<h1>Jobs</h1>\n</header>\n\n");
-		html_section(&html, "jobs", "Job by job");
-		html_blocks(&html, "jobs");
-		html_section_end(&html);
+		html_section_of(&html, "jobs", "Job by job", "jobs");
 	}
 	outline_done(&outline);
 	for (size_t i = 0; r == 0 && i < count; i++)
