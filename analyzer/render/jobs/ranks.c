@@ -37,20 +37,20 @@ const char *ranks_id_words(const struct ranks *job, char text[RANKS_ID])
 #define RANKS_MOST_NAMED 8
 
 /* Appends a range such as "7-9". After RANKS_MOST_NAMED, appends "..." and returns false. */
-static bool append_range(char *text, size_t size, size_t *named, int64_t first, int64_t last)
+static bool append_range(struct text *text, size_t *named, int64_t first, int64_t last)
 {
 	if ((*named)++ == RANKS_MOST_NAMED) {
-		page_append(text, size, ", ...");
+		text_add(text, ", ...");
 		return false;
 	}
-	page_append(text, size, "%s%" PRId64, *named > 1 ? ", " : "", first);
+	text_add(text, "%s%" PRId64, *named > 1 ? ", " : "", first);
 	if (last > first)
-		page_append(text, size, "-%" PRId64, last);
+		text_add(text, "-%" PRId64, last);
 	return true;
 }
 
-static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int which, char *text,
-			 size_t size)
+static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int which,
+			 struct text *text)
 {
 	const struct rank_row *rows = ranks->rows;
 	size_t named = 0, i, end;
@@ -62,7 +62,7 @@ static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int 
 		while (end < ranks->count && is_meant(&ranks->blames[end], which) &&
 		       rows[end].rank == rows[end - 1].rank + 1)
 			end++;
-		if (!append_range(text, size, &named, rows[i].rank, rows[end - 1].rank))
+		if (!append_range(text, &named, rows[i].rank, rows[end - 1].rank))
 			return;
 	}
 }
@@ -93,36 +93,34 @@ static size_t size_of_group(const struct ranks *ranks, int group)
 	return count;
 }
 
-/* Writes which groups of ranks do not wait for each other, and which loses most; "": no groups. */
-static void groups_words(const struct ranks *ranks, char *text, size_t size)
+/* Appends which groups of ranks do not wait for each other, and which of them loses most. */
+static void groups_words(const struct ranks *ranks, struct text *text)
 {
 	const struct rank_finding *job = &ranks->job;
 
-	*text = '\0';
 	for (size_t i = 0; i < job->group_count; i++) {
 		if (i == RANKS_MOST_NAMED) {
-			page_append(text, size, " and others");
+			text_add(text, " and others");
 			break;
 		}
-		page_append(text, size, i ? i + 1 < job->group_count ? ", " : " and " : "Ranks ");
-		append_ranks(ranks, ranks_is_in_group, (int)i, text, size);
+		text_add(text, i ? i + 1 < job->group_count ? ", " : " and " : "Ranks ");
+		append_ranks(ranks, ranks_is_in_group, (int)i, text);
 	}
 	if (!job->group_count)
 		return;
-	page_append(text, size, " do not wait for each other. %s ",
-		    size_of_group(ranks, (int)job->group) > 1 ? "Ranks" : "Rank");
-	append_ranks(ranks, ranks_is_in_group, (int)job->group, text, size);
-	page_append(text, size, " lose%s %s of %s time, more than any other.",
-		    size_of_group(ranks, (int)job->group) > 1 ? "" : "s",
-		    UNITS_SHARE(job->stall_ratio),
-		    size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
+	text_add(text, " do not wait for each other. %s ",
+		 size_of_group(ranks, (int)job->group) > 1 ? "Ranks" : "Rank");
+	append_ranks(ranks, ranks_is_in_group, (int)job->group, text);
+	text_add(text, " lose%s %s of %s time, more than any other.",
+		 size_of_group(ranks, (int)job->group) > 1 ? "" : "s",
+		 UNITS_SHARE(job->stall_ratio),
+		 size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
 }
 
 /* Appends how long the culprits' loads take, if that is much longer than those of other ranks. */
-static void append_loads(const struct ranks *ranks, char *text, size_t size)
+static void append_loads(const struct ranks *ranks, struct text *text)
 {
 	double sums[2] = {0, 0}, counts[2] = {0, 0};
-	char own[UNITS_MAX];
 
 	for (size_t i = 0; i < ranks->count; i++)
 		if (ranks->rows[i].finding.load_mean_ns > 0) {
@@ -131,11 +129,10 @@ static void append_loads(const struct ranks *ranks, char *text, size_t size)
 		}
 	if (!(sums[1] / counts[1] >= LONGER * sums[0] / counts[0]))
 		return;
-	page_append(text, size,
-		    " %s loads take %s on average, those of other ranks %s. If the samples are "
-		    "larger there, shuffle them before they are dealt out to the ranks.",
-		    ranks->job.culprit_count == 1 ? "Its" : "Their",
-		    units_time(own, sums[1] / counts[1]), UNITS_TIME(sums[0] / counts[0]));
+	text_add(text, " %s loads take %s on average, those of other ranks %s. If the samples are "
+		 "larger there, shuffle them before they are dealt out to the ranks.",
+		 ranks->job.culprit_count == 1 ? "Its" : "Their", UNITS_TIME(sums[1] / counts[1]),
+		 UNITS_TIME(sums[0] / counts[0]));
 }
 
 static bool is_each_calm(const struct ranks *ranks)
@@ -147,67 +144,55 @@ static bool is_each_calm(const struct ranks *ranks)
 	return is_calm;
 }
 
-/* Writes which ranks are to blame, or that none is; "" if nothing can be said. */
-static void culprit_words(const struct ranks *ranks, char *text, size_t size)
+/* Appends which ranks are to blame, or that none is, as far as that can be said. */
+static void culprit_words(const struct ranks *ranks, struct text *text)
 {
 	const struct rank_finding *job = &ranks->job;
 	const struct ranks_spread spread = ranks_spread(ranks);
 	const bool is_one = job->culprit_count == 1;
 	struct ranks_uneven uneven;
-	char share[UNITS_MAX], least[UNITS_MAX], most[UNITS_MAX];
 
-	*text = '\0';
 	if (job->culprit_count) {
 		const char *host = host_of_culprits(ranks);
 
-		page_append(text, size, is_one ? "Rank " : "Ranks ");
-		append_ranks(ranks, ranks_is_culprit, ranks_group(ranks), text, size);
-		page_append(
-			text, size,
-			"%s%s%s wait%s for data in %s of the lost time, and the others wait for %s "
-			"in the collective. If %s batches were always ready, the job would run %s "
-			"to %s as fast.",
-			host ? " (" : "", host ? host : "", host ? ")" : "", is_one ? "s" : "",
-			units_share(share, job->blame_share), is_one ? "it" : "them",
-			is_one ? "its" : "their", units_factor(least, job->gain_least),
-			units_factor(most, job->gain_most));
-		append_loads(ranks, text, size);
+		text_add(text, is_one ? "Rank " : "Ranks ");
+		append_ranks(ranks, ranks_is_culprit, ranks_group(ranks), text);
+		text_add(text, "%s%s%s wait%s for data in %s of the lost time, and the others wait "
+			 "for %s in the collective. If %s batches were always ready, the job would "
+			 "run %s to %s as fast.", host ? " (" : "", host ? host : "",
+			 host ? ")" : "", is_one ? "s" : "", UNITS_SHARE(job->blame_share),
+			 is_one ? "it" : "them", is_one ? "its" : "their",
+			 UNITS_FACTOR(job->gain_least), UNITS_FACTOR(job->gain_most));
+		append_loads(ranks, text);
 	} else if (job->hidden >= 0) {
-		page_append(
-			text, size,
-			"Rank %" PRId64 " waits longest, but no step is longer for it: another "
-			"rank computes meanwhile. Faster input of this rank alone gains little.",
-			ranks->rows[job->hidden].rank);
+		text_add(text, "Rank %" PRId64 " waits longest, but no step is longer for it: "
+			 "another rank computes meanwhile. Faster input of this rank alone gains "
+			 "little.", ranks->rows[job->hidden].rank);
 	} else if (job->starved && ranks->rows[0].is_dispatched) {
-		page_append(text, size,
-			    "Rank 0 loads the batches of all ranks and sends each its part: its "
-			    "own report says what to do.");
+		text_add(text, "Rank 0 loads the batches of all ranks and sends each its part: its "
+			       "own report says what to do.");
 	} else if (ranks_uneven(ranks, &uneven)) {
 		const struct rank_row *row = &ranks->rows[uneven.row];
 		const bool is_gap = uneven.part == STEP_AFTER &&
 				    row->step.between_epochs_ns > uneven.ns / 2;
 
-		page_append(text, size,
-			    "Rank %" PRId64 " spends %s, %s of its time, %s%s, any other rank at "
-			    "most %s: the others wait for it there. Look at its own report.",
-			    row->rank, UNITS_TIME(uneven.ns),
-			    UNITS_SHARE(uneven.ns / row->finding.account.time_ns),
-			    step_part_place(&row->step, uneven.part),
-			    is_gap ? ", mostly between epochs" : "", UNITS_TIME(uneven.next_ns));
+		text_add(text, "Rank %" PRId64 " spends %s, %s of its time, %s%s, any other rank "
+			 "at most %s: the others wait for it there. Look at its own report.",
+			 row->rank, UNITS_TIME(uneven.ns),
+			 UNITS_SHARE(uneven.ns / row->finding.account.time_ns),
+			 step_part_place(&row->step, uneven.part),
+			 is_gap ? ", mostly between epochs" : "", UNITS_TIME(uneven.next_ns));
 	} else if (job->starved && job->alignment != RANK_ALONE && is_each_calm(ranks)) {
-		page_append(text, size,
-			    "Each rank by itself is not input-bound: look first at the steps, "
-			    "where nearly all of the time is spent.");
+		text_add(text, "Each rank by itself is not input-bound: look first at the steps, "
+			       "where nearly all of the time is spent.");
 	} else if (job->starved && job->alignment != RANK_ALONE) {
 		if (job->blame_share >= MOSTLY && spread.most >= LONGER * spread.median)
-			page_append(text, size,
-				    "One rank waits longest in %s of the lost time, but if its "
-				    "batches came at once, the others would wait for theirs: look",
-				    UNITS_SHARE(job->blame_share));
+			text_add(text, "One rank waits longest in %s of the lost time, but if its "
+				 "batches came at once, the others would wait for theirs: look",
+				 UNITS_SHARE(job->blame_share));
 		else
-			page_append(text, size, "No single rank is to blame: look");
-		page_append(text, size,
-			    " at what they share (storage, cores, the loader's settings).");
+			text_add(text, "No single rank is to blame: look");
+		text_add(text, " at what they share (storage, cores, the loader's settings).");
 	}
 }
 
@@ -239,33 +224,31 @@ const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *te
 const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 {
 	const size_t without = ranks_without_loader(ranks), hosts = count_hosts(ranks);
-	char seen[UNITS_MAX], all[UNITS_MAX];
 
 	*text = '\0';
-	page_append(text, RANKS_COUNT, "%s", units_count(seen, (int64_t)ranks->count));
+	page_append(text, RANKS_COUNT, "%s", UNITS_COUNT((int64_t)ranks->count));
 	if (ranks->world_size > (int64_t)ranks->count)
-		page_append(text, RANKS_COUNT, " of %s", units_count(all, ranks->world_size));
-	page_append(text, RANKS_COUNT, " ranks on %s host%s", units_count(all, (int64_t)hosts),
+		page_append(text, RANKS_COUNT, " of %s", UNITS_COUNT(ranks->world_size));
+	page_append(text, RANKS_COUNT, " ranks on %s host%s", UNITS_COUNT((int64_t)hosts),
 		    hosts == 1 ? "" : "s");
 	if (without && without < ranks->count)
-		page_append(text, RANKS_COUNT, "; %s %s no loader",
-			    units_count(all, (int64_t)without), without == 1 ? "has" : "have");
+		page_append(text, RANKS_COUNT, "; %s %s no loader", UNITS_COUNT((int64_t)without),
+			    without == 1 ? "has" : "have");
 	return text;
 }
 
-/* Writes the ranges of missing ranks; "" if no rank is missing. */
-static void missing_words(const struct ranks *ranks, char *text, size_t size)
+/* Appends the ranges of missing ranks. */
+static void missing_words(const struct ranks *ranks, struct text *text)
 {
 	int64_t next = 0;
 	size_t named = 0;
 
-	*text = '\0';
 	for (size_t i = 0; i <= ranks->count && next < ranks->world_size; i++) {
 		int64_t end = ranks->world_size;
 
 		if (i < ranks->count && ranks->rows[i].rank < end)
 			end = ranks->rows[i].rank;
-		if (end > next && !append_range(text, size, &named, next, end - 1))
+		if (end > next && !append_range(text, &named, next, end - 1))
 			return;
 		if (end >= next && end < ranks->world_size)
 			next = end + 1;
@@ -298,7 +281,7 @@ static const char *alignment_words(const struct rank_finding *job, char text[ALI
 }
 
 /* Names the rank that waits least in collectives, since the other ranks wait for it there. */
-static void collectives_words(const struct ranks *ranks, char *text, size_t size)
+static void collectives_words(const struct ranks *ranks, struct text *text)
 {
 	const struct rank_row *least = NULL, *most = NULL;
 
@@ -312,16 +295,13 @@ static void collectives_words(const struct ranks *ranks, char *text, size_t size
 		if (!most || row->alone_share > most->alone_share)
 			most = row;
 	}
-	*text = '\0';
 	if (least == most || most->alone_share < COLLECTIVES)
 		return;
-	page_append(text, size,
-		    "the GPU of rank %" PRId64 " is in collectives alone %s of the time, that of "
-		    "rank %" PRId64 " %s",
-		    least->rank, UNITS_SHARE(least->alone_share), most->rank,
-		    UNITS_SHARE(most->alone_share));
+	text_add(text, "the GPU of rank %" PRId64 " is in collectives alone %s of the time, that "
+		 "of rank %" PRId64 " %s", least->rank, UNITS_SHARE(least->alone_share), most->rank,
+		 UNITS_SHARE(most->alone_share));
 	if (most->alone_share - least->alone_share >= COLLECTIVES)
-		page_append(text, size, ": the others wait for rank %" PRId64, least->rank);
+		text_add(text, ": the others wait for rank %" PRId64, least->rank);
 }
 
 static void add_head(const struct ranks *ranks, struct outline *o)
@@ -341,7 +321,8 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 {
 	const struct rank_finding *job = &ranks->job;
 	const struct verdict *verdict = verdict_of(job->verdict);
-	char sentence[VERDICT_SENTENCE], text[600];
+	struct text groups = TEXT_OF(600), culprits = TEXT_OF(600);
+	char sentence[VERDICT_SENTENCE];
 
 	outline_items(o, OUTLINE_VERDICT);
 	outline_row(o, verdict->tone);
@@ -354,12 +335,12 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 		outline_cell(o, "The report of a rank that is in doubt says why: --rank N.");
 		return;
 	}
-	groups_words(ranks, text, sizeof(text));
-	if (*text)
-		outline_cell(o, "%s", text);
-	culprit_words(ranks, text, sizeof(text));
-	if (*text)
-		outline_cell(o, "%s", text);
+	groups_words(ranks, &groups);
+	if (*groups.words)
+		outline_cell(o, "%s", groups.words);
+	culprit_words(ranks, &culprits);
+	if (*culprits.words)
+		outline_cell(o, "%s", culprits.words);
 }
 
 static void add_rows_of(const struct outline *from, const char *chapter, struct outline *o)
@@ -488,15 +469,16 @@ static void add_ended(const struct ranks *ranks, struct outline *o)
 static void add_limits(const struct ranks *ranks, struct outline *o)
 {
 	const struct ranks_spread spread = ranks_spread(ranks);
-	char text[600];
+	struct text missing = TEXT_OF(600), collectives = TEXT_OF(600);
+	char text[RANKS_DOUBT];
 
 	outline_items(o, RANKS_LIMITS);
-	missing_words(ranks, text, sizeof(text));
-	if (*text)
+	missing_words(ranks, &missing);
+	if (*missing.words)
 		outline_item(o, "Missing",
 			     "%s: no database of theirs is here. A rank that uses neither a loader "
 			     "nor a GPU has none",
-			     text);
+			     missing.words);
 	add_ended(ranks, o);
 	if (!isnan(spread.median))
 		outline_item(o, "Spread",
@@ -505,9 +487,9 @@ static void add_limits(const struct ranks *ranks, struct outline *o)
 			     UNITS_SHARE(spread.least), UNITS_SHARE(spread.most),
 			     UNITS_SHARE(spread.median));
 	add_clock(ranks, o);
-	collectives_words(ranks, text, sizeof(text));
-	if (*text)
-		outline_item(o, "Waits", "%s", text);
+	collectives_words(ranks, &collectives);
+	if (*collectives.words)
+		outline_item(o, "Waits", "%s", collectives.words);
 	outline_item(o, "Aligned", "%s", alignment_words(&ranks->job, text));
 	if (ranks->job.step_count)
 		outline_item(o, "Steps", "%s", UNITS_COUNT((int64_t)ranks->job.step_count));
