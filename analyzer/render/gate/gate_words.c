@@ -23,6 +23,9 @@ static const char *points(char *buffer, double share)
 }
 #define POINTS(share) points(UNITS_BUFFER, share)
 
+/* Appends to one of the texts of GATE_WORDS bytes that these functions fill. */
+#define gate_add(text, ...) page_append(text, GATE_WORDS, __VA_ARGS__)
+
 static const char *value_words(char *buffer, enum gate_unit unit, double value)
 {
 	switch (unit) {
@@ -85,34 +88,31 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 	*text = '\0';
 	switch (sample->unfit) {
 	case GATE_LIVE:
-		snprintf(text, GATE_WORDS, "it is still recording");
+		gate_add(text, "it is still recording");
 		break;
 	case GATE_NO_VERDICT:
-		snprintf(text, GATE_WORDS, "there is no verdict on it (%s)",
+		gate_add(text, "there is no verdict on it (%s)",
 			 sample->gap == STALL_GAP_NONE ? "?" : stall_gap_ids[sample->gap]);
 		if (!run->has_loader && run->load_count)
-			page_append(text, GATE_WORDS,
-				    ": if this rank loads no data, say --ranks %zu",
-				    run->load_count);
+			gate_add(text, ": if this rank loads no data, say --ranks %zu",
+				 run->load_count);
 		break;
 	case GATE_LOSS:
-		snprintf(text, GATE_WORDS, "%s of its records were lost",
+		gate_add(text, "%s of its records were lost",
 			 PERCENT(sample->value[GATE_LOST_SHARE]));
 		break;
 	case GATE_DOUBT:
-		snprintf(text, GATE_WORDS, "its waits may not be the training's; see its report");
+		gate_add(text, "its waits may not be the training's; see its report");
 		break;
 	case GATE_FEW:
-		snprintf(text, GATE_WORDS,
-			 "%s has %.0f batches and %zu are needed: let it run longer",
+		gate_add(text, "%s has %.0f batches and %zu are needed: let it run longer",
 			 run->is_one_of_several ? "its loader that waits most" : "it",
 			 sample->value[GATE_BATCHES], sample->needed_count);
 		break;
 	case GATE_RANKS:
-		snprintf(text, GATE_WORDS,
-			 "only %zu of the %" PRId64 " ranks of its job have a database here; if "
-			 "the others load no data, add --ranks %zu",
-			 run->rank_count, run->info.world_size, run->rank_count);
+		gate_add(text, "only %zu of the %" PRId64 " ranks of its job have a database here; "
+			 "if the others load no data, add --ranks %zu", run->rank_count,
+			 run->info.world_size, run->rank_count);
 		break;
 	case GATE_FIT:
 	case GATE_UNFIT_MAX:
@@ -140,27 +140,25 @@ const char *gate_reason_words(const struct gate_report *report, const struct gat
 	*text = '\0';
 	switch (item->result.why) {
 	case GATE_WHY_UNFIT:
-		snprintf(text, GATE_WORDS, "%s: %s", run ? run->name : "no run",
+		gate_add(text, "%s: %s", run ? run->name : "no run",
 			 run ? gate_unfit_words(run, unfit) : "");
 		break;
 	case GATE_WHY_NOT_OBSERVED:
-		snprintf(text, GATE_WORDS, "%s: %s was not observed", run ? run->name : "no run",
+		gate_add(text, "%s: %s was not observed", run ? run->name : "no run",
 			 gate_metrics[item->limit.metric].name);
 		break;
 	case GATE_WHY_BASELINES:
-		snprintf(text, GATE_WORDS,
-			 "%zu baseline%s can be compared and %d are needed%s%s%s%s",
+		gate_add(text, "%zu baseline%s can be compared and %d are needed%s%s%s%s",
 			 item->result.baseline_count, item->result.baseline_count == 1 ? "" : "s",
 			 GATE_FEWEST_BASELINES, refused ? "; not " : "",
 			 refused ? refused->name : "", refused ? ": " : "",
 			 refused ? refused->refused : "");
 		break;
 	case GATE_WHY_UNLIKE:
-		snprintf(text, GATE_WORDS, "the runs to judge are not of the same kind");
+		gate_add(text, "the runs to judge are not of the same kind");
 		break;
 	case GATE_WHY_ANOTHER_RUN:
-		snprintf(text, GATE_WORDS,
-			 "all %zu runs so far are above every baseline; %d decide",
+		gate_add(text, "all %zu runs so far are above every baseline; %d decide",
 			 report->run_count, GATE_SEPARATE_RUNS);
 		break;
 	case GATE_WHY_NONE:
@@ -206,8 +204,8 @@ static void add_since(const struct gate_report *report, char *text)
 		if (!run->used)
 			continue;
 		gate_time_words(run, when);
-		page_append(text, GATE_WORDS, " since %s%s%s%s", when, *when ? " (" : "", run->name,
-			    *when ? ")" : "");
+		gate_add(text, " since %s%s%s%s", when, *when ? " (" : "", run->name,
+			 *when ? ")" : "");
 		return;
 	}
 }
@@ -222,9 +220,9 @@ static void add_part(const struct gate_change *change, char *text)
 
 	if (change->part == GATE_PART_MAX)
 		return;
-	page_append(text, GATE_WORDS, " (mostly %s: %s instead of %s)", words[change->part],
-		    UNITS_TIME(change->now.part_ns[change->part]),
-		    UNITS_TIME(change->before.part_ns[change->part]));
+	gate_add(text, " (mostly %s: %s instead of %s)", words[change->part],
+		 UNITS_TIME(change->now.part_ns[change->part]),
+		 UNITS_TIME(change->before.part_ns[change->part]));
 }
 
 static void add_change(const struct gate_change *change, char *text)
@@ -233,28 +231,25 @@ static void add_change(const struct gate_change *change, char *text)
 
 	switch (change->suspect) {
 	case GATE_SUSPECT_LOAD:
-		page_append(text, GATE_WORDS, ": a load takes %s instead of %s",
-			    UNITS_TIME(b->load_ns), UNITS_TIME(a->load_ns));
+		gate_add(text, ": a load takes %s instead of %s", UNITS_TIME(b->load_ns),
+			 UNITS_TIME(a->load_ns));
 		add_part(change, text);
 		break;
 	case GATE_SUSPECT_COMPUTE:
-		page_append(text, GATE_WORDS,
-			    ": loads take as long as before, but a step takes %s instead of %s and "
-			    "hides less of them",
-			    UNITS_TIME(b->compute_ns), UNITS_TIME(a->compute_ns));
+		gate_add(text, ": loads take as long as before, but a step takes %s instead of %s "
+			 "and hides less of them", UNITS_TIME(b->compute_ns),
+			 UNITS_TIME(a->compute_ns));
 		break;
 	case GATE_SUSPECT_OTHER:
-		page_append(text, GATE_WORDS,
-			    ": the mean wait is %s instead of %s, although loads and steps take as "
-			    "long as before",
-			    UNITS_TIME(b->wait_ns), UNITS_TIME(a->wait_ns));
+		gate_add(text, ": the mean wait is %s instead of %s, although loads and steps take "
+			 "as long as before", UNITS_TIME(b->wait_ns), UNITS_TIME(a->wait_ns));
 		break;
 	}
 	if (a->cause == b->cause)
-		page_append(text, GATE_WORDS, "; the cause is %s as before", cause_words(b->cause));
+		gate_add(text, "; the cause is %s as before", cause_words(b->cause));
 	else
-		page_append(text, GATE_WORDS, "; the cause is %s, before it was %s",
-			    cause_words(b->cause), cause_words(a->cause));
+		gate_add(text, "; the cause is %s, before it was %s", cause_words(b->cause),
+			 cause_words(a->cause));
 }
 
 static void add_cause(const struct gate_run *run, char *text)
@@ -263,10 +258,10 @@ static void add_cause(const struct gate_run *run, char *text)
 	const struct explanation *page = name ? explain_find(name) : NULL;
 
 	if (page)
-		page_append(text, GATE_WORDS, "; cause: %s (%.*s)", name,
-			    (int)strcspn(page->line, "."), page->line);
+		gate_add(text, "; cause: %s (%.*s)", name, (int)strcspn(page->line, "."),
+			 page->line);
 	if (!isnan(run->sample.load_ns))
-		page_append(text, GATE_WORDS, "; a load takes %s", UNITS_TIME(run->sample.load_ns));
+		gate_add(text, "; a load takes %s", UNITS_TIME(run->sample.load_ns));
 }
 
 static void add_failure(const struct gate_report *report, const struct gate_item *item, char *text)
@@ -276,29 +271,28 @@ static void add_failure(const struct gate_report *report, const struct gate_item
 	char found[GATE_WORDS];
 
 	if (item->limit.metric == GATE_STALL_INCREASE)
-		page_append(text, GATE_WORDS, "The stall ratio rose by %s from %s to %s",
-			    POINTS(result->found) + 1, PERCENT(result->before),
-			    PERCENT(result->before + result->found));
+		gate_add(text, "The stall ratio rose by %s from %s to %s",
+			 POINTS(result->found) + 1, PERCENT(result->before),
+			 PERCENT(result->before + result->found));
 	else
-		page_append(text, GATE_WORDS, "%s does not hold%s%s: %s", item->text,
-			    report->run_count > 1 ? " in " : "",
-			    report->run_count > 1 ? run->name : "", gate_found_words(item, found));
+		gate_add(text, "%s does not hold%s%s: %s", item->text,
+			 report->run_count > 1 ? " in " : "",
+			 report->run_count > 1 ? run->name : "", gate_found_words(item, found));
 	if (report->has_change && item->limit.metric == GATE_STALL_INCREASE) {
 		add_since(report, text);
 		add_change(&report->change, text);
 	} else if (item->limit.metric == GATE_COLLECTIVES_ALONE) {
 		/* The cause of the loader's waits does not explain time spent in collectives. */
-		page_append(text, GATE_WORDS,
-			    "; its GPU exchanged with other ranks, or waited for them");
+		gate_add(text, "; its GPU exchanged with other ranks, or waited for them");
 	} else {
 		add_cause(run, text);
 		if (report->has_change) {
-			page_append(text, GATE_WORDS, ";");
+			gate_add(text, ";");
 			add_since(report, text);
 			add_change(&report->change, text);
 		}
 	}
-	page_append(text, GATE_WORDS, ".");
+	gate_add(text, ".");
 }
 
 const char *gate_why_words(const struct gate_report *report, char *text)
@@ -312,9 +306,9 @@ const char *gate_why_words(const struct gate_report *report, char *text)
 	if (item->result.outcome == GATE_FAILED)
 		add_failure(report, item, text);
 	else if (item->result.outcome == GATE_INCONCLUSIVE)
-		page_append(text, GATE_WORDS, "Cannot say whether %s: %s.", item->text,
-			    gate_reason_words(report, item, reason));
+		gate_add(text, "Cannot say whether %s: %s.", item->text,
+			 gate_reason_words(report, item, reason));
 	else
-		page_append(text, GATE_WORDS, "All assertions hold.");
+		gate_add(text, "All assertions hold.");
 	return text;
 }
