@@ -162,9 +162,7 @@ static const char *verdict_words(const struct tune_trial *trial)
 
 static void add_tried(const struct tune *tune, struct outline *o)
 {
-	static const char *const headings[] = {"tried", "", "real gain, 95 %", "predicted", NULL};
-
-	outline_table(o, "tried", headings);
+	outline_table(o, "tried", "tried", "", "real gain, 95 %", "predicted");
 	for (size_t i = 0; i < tune->trial_count; i++) {
 		const struct tune_trial *trial = &tune->trials[i];
 
@@ -172,7 +170,7 @@ static void add_tried(const struct tune *tune, struct outline *o)
 			       : trial->verdict == TUNE_DIED ? PAGE_RED
 							     : PAGE_PLAIN);
 		outline_more(o, SETTING(trial->candidate), verdict_words(trial), REAL(tune, trial),
-			     PREDICTED(trial->candidate), NULL);
+			     PREDICTED(trial->candidate));
 	}
 }
 

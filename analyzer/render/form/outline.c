@@ -9,8 +9,6 @@
 #include "analysis/statistics/array.h"
 #include "render/form/units.h"
 
-const char *const OUTLINE_PARTS[] = {"", "#Time", "#Share", "", NULL};
-
 static void *grow(struct outline *outline, void **array, size_t *count, size_t size)
 {
 	char *items = array_grown(*array, *count, size);
@@ -36,7 +34,7 @@ static struct outline_row *open_row(const struct outline *outline)
 	return block && block->count ? &block->rows[block->count - 1] : NULL;
 }
 
-void outline_table(struct outline *outline, const char *chapter, const char *const *headings)
+void outline_headed(struct outline *outline, const char *chapter, const char *const *headings)
 {
 	struct outline_block *block;
 
@@ -48,11 +46,6 @@ void outline_table(struct outline *outline, const char *chapter, const char *con
 	block->chapter = chapter;
 	for (size_t i = 0; headings && headings[i] && i < OUTLINE_CELLS; i++)
 		block->headings[i] = headings[i];
-}
-
-void outline_items(struct outline *outline, const char *chapter)
-{
-	outline_table(outline, chapter, NULL);
 }
 
 static char *format_text(struct outline *outline, const char *format, va_list args)
@@ -134,21 +127,16 @@ void outline_cell(struct outline *outline, const char *format, ...)
 	va_end(args);
 }
 
-void outline_more(struct outline *outline, ...)
+void outline_texts(struct outline *outline, const char *const *texts)
 {
-	const char *text;
-	va_list args;
-
-	va_start(args, outline);
-	while ((text = va_arg(args, const char *)))
-		outline_cell(outline, "%s", text);
-	va_end(args);
+	for (; *texts; texts++)
+		outline_cell(outline, "%s", *texts);
 }
 
 void outline_time(struct outline *outline, const char *label, double ns, double whole_ns)
 {
 	outline_cells(outline, label, isnan(ns) ? "not observed" : UNITS_TIME(ns),
-		      isnan(ns) || isnan(whole_ns) ? "" : UNITS_SHARE(ns / whole_ns), NULL);
+		      isnan(ns) || isnan(whole_ns) ? "" : UNITS_SHARE(ns / whole_ns));
 }
 
 const struct outline_block *outline_find(const struct outline *outline, const char *chapter)

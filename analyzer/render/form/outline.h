@@ -52,10 +52,12 @@ const struct outline_block *outline_find(const struct outline *outline, const ch
 
 /*
  * These functions make an outline: a row is added to the last block, a cell to the last row.
- * `chapter` and `headings` must outlive the outline.
+ * outline_table(o, CHAPTER, HEADING, ...) begins a table. Chapters and headings are literals.
  */
-void outline_items(struct outline *outline, const char *chapter);
-void outline_table(struct outline *outline, const char *chapter, const char *const *headings);
+void outline_headed(struct outline *outline, const char *chapter, const char *const *headings);
+#define outline_items(outline, chapter) outline_headed(outline, chapter, NULL)
+#define outline_table(outline, chapter, ...)                                                       \
+	outline_headed(outline, chapter, (const char *const[]){__VA_ARGS__, NULL})
 __attribute__((format(printf, 2, 3))) void outline_title(struct outline *outline,
 							 const char *format, ...);
 void outline_strip(struct outline *outline, const struct batch_series *series, const float *waits);
@@ -65,15 +67,16 @@ void outline_share(struct outline *outline, double share, int part);
 __attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline, const char *format,
 							...);
 
-/* Adds these cells to the row; NULL ends the list. */
-__attribute__((sentinel)) void outline_more(struct outline *outline, ...);
+/* Adds cells with these texts to the row. */
+void outline_texts(struct outline *outline, const char *const *texts);
+#define outline_more(outline, ...) outline_texts(outline, (const char *const[]){__VA_ARGS__, NULL})
 
-/* Adds a row with these cells; NULL ends the list. */
+/* Adds a row with cells of these texts. */
 #define outline_cells(outline, ...)                                                                \
 	(outline_row(outline, PAGE_PLAIN), outline_more(outline, __VA_ARGS__))
 
 #define outline_item(outline, label, ...)                                                          \
-	(outline_cells(outline, label, NULL), outline_cell(outline, __VA_ARGS__))
+	(outline_cells(outline, label), outline_cell(outline, __VA_ARGS__))
 
 /* Adds an item that warns. */
 #define outline_warning(outline, label, ...)                                                       \
@@ -81,7 +84,7 @@ __attribute__((sentinel)) void outline_more(struct outline *outline, ...);
 	 outline_cell(outline, __VA_ARGS__))
 
 /* Add rows to a table headed OUTLINE_PARTS: a time, its share of `whole_ns` if known, and words. */
-extern const char *const OUTLINE_PARTS[];
+#define OUTLINE_PARTS "", "#Time", "#Share", ""
 void outline_time(struct outline *outline, const char *label, double ns, double whole_ns);
 #define outline_part(outline, label, ns, whole_ns, ...)                                            \
 	(outline_time(outline, label, ns, whole_ns), outline_cell(outline, __VA_ARGS__))

@@ -42,26 +42,22 @@ static void add_verdict(const struct gate_report *report, struct outline *o)
 
 static void add_items(const struct gate_report *report, struct outline *o)
 {
-	static const char *const headings[] = {"Level", "Assertion", "", "Found", NULL};
 	char found[GATE_WORDS], reason[GATE_WORDS];
 
-	outline_table(o, "assertions", headings);
+	outline_table(o, "assertions", "Level", "Assertion", "", "Found");
 	for (const struct gate_item *item = report->items;
 	     item < report->items + report->item_count; item++) {
 		gate_found_words(item, found);
 		gate_reason_words(report, item, reason);
 		outline_row(o, COLORS[item->result.outcome]);
-		outline_more(o, item->is_error ? "error" : "warn", item->text, item_words(item),
-			     NULL);
+		outline_more(o, item->is_error ? "error" : "warn", item->text, item_words(item));
 		outline_cell(o, "%s%s%s", found, *reason ? "; " : "", reason);
 	}
 }
 
 static void add_runs(const struct gate_report *report, struct outline *o)
 {
-	static const char *const headings[] = {"#Stall ratio", "#Batches", "Cause", "Run", NULL};
-
-	outline_table(o, "runs", headings);
+	outline_table(o, "runs", "#Stall ratio", "#Batches", "Cause", "Run");
 	for (size_t i = 0; i < report->run_count; i++) {
 		const struct gate_sample *sample = &report->runs[i].sample;
 		const char *cause = cause_names[sample->cause];

@@ -168,7 +168,7 @@ void figure_x_times(struct figure *f, const char *name)
 	put_x(f, unit, unit_name, 0, name);
 }
 
-void figure_keys(struct html *html, const struct figure_key *keys)
+void figure_put_keys(struct html *html, const struct figure_key *keys)
 {
 	html_put(html, "<p class=\"keys\">");
 	for (; keys->words; keys++)

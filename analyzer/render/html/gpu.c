@@ -110,7 +110,7 @@ static void put_figure(struct html *html)
 	}
 	figure_x_numbers(&f, "batch");
 	figure_end(&f);
-	figure_keys(html, keys);
+	figure_put_keys(html, keys);
 	html_put(html, "<figcaption>");
 	if (html->input->gpu_bar_each > 1)
 		snprintf(words, sizeof(words), "a bar is the mean of %zu steps",
@@ -121,14 +121,13 @@ static void put_figure(struct html *html)
 
 static void put_numbers(struct html *html)
 {
-	static const char *const headings[] = {"Batches", "#Step", "#Busy",  "#Data", "#Copies",
-					       "#Sync",   "#Host", "#Other", NULL};
 	const struct gpu_bar *bars = html->input->gpu_bars;
 	size_t count = html->input->gpu_bar_count, each = html->input->gpu_bar_each, i;
 	size_t batches = html->report->series.count;
 	size_t skip = (count + TABLE_ROWS - 1) / TABLE_ROWS;
 
-	html_numbers(html, skip > 1 ? "Some of the bars" : "", headings);
+	html_numbers(html, skip > 1 ? "Some of the bars" : "", "Batches", "#Step", "#Busy", "#Data",
+		     "#Copies", "#Sync", "#Host", "#Other");
 	for (i = 0; i < count; i += skip) {
 		html_put(html, "<tr>");
 		html_cell(html, "%zu to %zu", i * each,

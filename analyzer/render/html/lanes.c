@@ -169,9 +169,7 @@ static void put_labels(struct lanes *lanes)
 
 static void put_rows(struct html *html, const struct html_window *window)
 {
-	html_numbers(html, "",
-		     (const char *const[]){"#Epoch", "#Batch", "#Worker", "#Load", "#Wait",
-					   "#Step", NULL});
+	html_numbers(html, "", "#Epoch", "#Batch", "#Worker", "#Load", "#Wait", "#Step");
 	for (size_t i = 0; i < window->row_count && i < window->count; i++) {
 		const struct batch_record *b = &window->rows[i];
 		const int64_t times[] = {b->load_ns, b->wait_ns, b->compute_ns};
@@ -252,17 +250,13 @@ void html_lanes(struct html *html)
 {
 	static const char *const titles[HTML_WINDOWS] = {"A typical stretch",
 							 "Around the longest wait"};
-	static const struct figure_key keys[] = {{"load", "loading"},
-						 {"queue", "ready, not yet taken"},
-						 {"wait", "the training waits"},
-						 {"compute", "its step"},
-						 {0}};
 	int32_t workers = html->report->series.workers;
 
 	if (!html->input->window_count || !has_loads(html->input))
 		return;
 	html_section(html, "lanes", "What the workers did");
-	figure_keys(html, keys);
+	figure_keys(html, {"load", "loading"}, {"queue", "ready, not yet taken"},
+		    {"wait", "the training waits"}, {"compute", "its step"});
 	if (workers > MOST_LANES)
 		html_paragraph(html, "quiet", "The first %d of %d workers.", MOST_LANES,
 			       (int)workers);

@@ -106,14 +106,13 @@ static void put_period(struct html *html, const struct rhythm *rhythm)
 		 figure_y(&f, limit), f.right);
 	figure_x_numbers(&f, "period, batches");
 	figure_end(&f);
-	figure_keys(html, (const struct figure_key[]){
-				  {"found", period->batches ? "the period" : NULL}, {0}});
+	figure_keys(html, {"found", period->batches ? "the period" : NULL});
 	html_put(html,
 		 "<figcaption>Evidence, −log₁₀ p after all corrections; above the dashed line "
 		 "p &lt; %g.%s</figcaption>\n</figure>\n",
 		 PERIOD_ALPHA,
 		 workers > 1 ? " Triangles: the number of workers and its multiples." : "");
-	html_numbers(html, "", (const char *const[]){"#Period, batches", "#−log₁₀ p", NULL});
+	html_numbers(html, "", "#Period, batches", "#−log₁₀ p");
 	for (i = 2; i <= last; i++)
 		if (evidence(period, i) > 0)
 			html_put(html,
@@ -231,11 +230,9 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 	const struct batch_series *s = &html->report->series;
 	const char *what = html->report->diagnosis.steps_only ? "step" : "wait";
 	bool by_worker = s->workers > 1 && modulus == (size_t)s->workers && s->in_order == 1;
-	static const struct figure_key keys[] = {
-		{"dot", "a batch"}, {"mean", "mean of the place"}, {0}};
 
 	put_phase_figure(html, phases, modulus, what);
-	figure_keys(html, keys);
+	figure_keys(html, {"dot", "a batch"}, {"mean", "mean of the place"});
 	html_put(html, "<figcaption>");
 	html_say(html,
 		 "The %s of a batch over its place: its number in the epoch, modulo %zu%s.%s%s",
@@ -244,8 +241,7 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 		 phases->count > MOST_DOTS ? " The dots are an even sample, the longest among them."
 					   : "");
 	html_put(html, "</figcaption>\n</figure>\n");
-	html_numbers(html, "",
-		     (const char *const[]){"#Place", "#Batches", "#Mean", NULL});
+	html_numbers(html, "", "#Place", "#Batches", "#Mean");
 	for (size_t i = 0; i < modulus; i++) {
 		html_put(html, "<tr>");
 		html_number(html, "%zu", i);

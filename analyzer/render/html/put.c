@@ -89,7 +89,7 @@ void html_table_end(struct html *html)
 	html_put(html, "</tbody></table></div>\n");
 }
 
-void html_numbers(struct html *html, const char *caption, const char *const *headings)
+void html_numbers_begin(struct html *html, const char *caption, const char *const *headings)
 {
 	html_put(html, "<details><summary>The numbers</summary>\n");
 	html_table_begin(html, caption, headings);

@@ -55,7 +55,9 @@ void html_table_begin(struct html *html, const char *caption, const char *const 
 void html_table_end(struct html *html);
 
 /* Begins a table that is hidden until the reader opens it. */
-void html_numbers(struct html *html, const char *caption, const char *const *headings);
+void html_numbers_begin(struct html *html, const char *caption, const char *const *headings);
+#define html_numbers(html, caption, ...)                                                           \
+	html_numbers_begin(html, caption, (const char *const[]){__VA_ARGS__, NULL})
 void html_numbers_end(struct html *html);
 
 #define FIGURE_WIDTH 720.0
@@ -92,7 +94,8 @@ struct figure_key {
 };
 
 /* Writes the figure's legend after figure_end(). A row without `words` ends the list. */
-void figure_keys(struct html *html, const struct figure_key *keys);
+void figure_put_keys(struct html *html, const struct figure_key *keys);
+#define figure_keys(html, ...) figure_put_keys(html, (const struct figure_key[]){__VA_ARGS__, {0}})
 
 struct figure_part {
 	const char *words, *class;

@@ -75,9 +75,6 @@ static int find_scale(const struct ranks *ranks, const size_t *order, size_t sho
 static int put_pictures(struct html *html, const struct ranks *ranks, const size_t *order)
 {
 	size_t shown = ranks->count < RANKS_MOST_ROWS ? ranks->count : RANKS_MOST_ROWS, i;
-	const struct figure_key keys[] = {{"compute", "step"},
-					  {"wait", "waiting for data"},
-					  {NULL, NULL}};
 	struct figure f;
 	double high_ns;
 	int r = find_scale(ranks, order, shown, &high_ns);
@@ -105,7 +102,7 @@ static int put_pictures(struct html *html, const struct ranks *ranks, const size
 	}
 	figure_x_numbers(&f, "batch");
 	figure_end(&f);
-	figure_keys(html, keys);
+	figure_keys(html, {"compute", "step"}, {"wait", "waiting for data"});
 	html_put(html, "<figcaption>");
 	html_say(html,
 		 "Time of a batch, its wait and its step%s, to one scale: a full row is %s. At the "

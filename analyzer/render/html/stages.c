@@ -63,10 +63,6 @@ static void put_lane(struct figure *f, const struct stage_work *stage, bool is_l
 
 void html_stages(struct html *html)
 {
-	static const struct figure_key keys[] = {{"compute", "in its own calls"},
-						 {"load", "in them, but inside another stage"},
-						 {"wait", "waiting for an element"},
-						 {0}};
 	const struct stages *stages = &html->report->stages;
 	const struct stage_finding *found = &html->report->diagnosis.stages;
 	const struct html_input *input = html->input;
@@ -83,7 +79,9 @@ void html_stages(struct html *html)
 	if (!count || !input->stage_bar_count)
 		return;
 	html_put(html, "<h3>How busy each stage was</h3>\n<figure id=\"busy\">\n");
-	figure_keys(html, keys);
+	figure_keys(html, {"compute", "in its own calls"},
+		    {"load", "in them, but inside another stage"},
+		    {"wait", "waiting for an element"});
 	figure_begin(html, &f, "plot", (double)count * LANE, "How busy each stage was",
 		     "A lane over time for each stage; on average%s.", means);
 	f.left = LEFT;

@@ -7,11 +7,10 @@
 
 static void put_numbers(struct html *html, const struct batch_series *s)
 {
-	static const char *const headings[] = {"Batches",   "#Mean wait",    "#Mean step",
-					       "#GPU busy", "#Longest batch", NULL};
 	size_t rows = s->count < TABLE_ROWS ? s->count : TABLE_ROWS, i;
 
-	html_numbers(html, "", headings);
+	html_numbers(html, "", "Batches", "#Mean wait", "#Mean step", "#GPU busy",
+		     "#Longest batch");
 	for (i = 0; i < rows; i++) {
 		struct bar bar = bar_of(s, s->count * i / rows, s->count * (i + 1) / rows);
 
@@ -49,7 +48,7 @@ static void put_figure(struct html *html)
 		if (wanted[i])
 			keys[key_count++] = all_keys[i];
 	html_put(html, "<figure id=\"time\">\n");
-	figure_keys(html, keys);
+	figure_put_keys(html, keys);
 	html_put(html, "<figcaption>");
 	html_say(html, "Time of a batch, its wait and its step; %s. %s", words, FIGURE_SCALE_WORDS);
 	html_put(html, "<noscript> This figure is drawn with JavaScript; its numbers are below."

@@ -14,7 +14,7 @@ static void add_row(const struct ranks *job, struct outline *o)
 	char text[RANKS_COUNT], share[UNITS_MAX];
 
 	outline_cells(o, ranks_id_words(job, text),
-		      ranks_share_words(found->verdict, found->stall_ratio, share), NULL);
+		      ranks_share_words(found->verdict, found->stall_ratio, share));
 	outline_sign(o, verdict->sign);
 	outline_cell(o, "%s", verdict->word);
 	if (found->culprit < 0)
@@ -26,15 +26,13 @@ static void add_row(const struct ranks *job, struct outline *o)
 
 int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struct outline *o)
 {
-	static const char *const headings[] = {"Job (attempt)", "#Stall", "Input-bound",
-					       "#Culprit",      "Ranks",  NULL};
 	char text[RANKS_DOUBT], id[RANKS_ID];
 
 	*o = (struct outline){0};
 	outline_items(o, OUTLINE_HEAD);
 	outline_item(o, "", "%zu jobs", count);
 	outline_cell(o, "%s", path);
-	outline_table(o, "jobs", headings);
+	outline_table(o, "jobs", "Job (attempt)", "#Stall", "Input-bound", "#Culprit", "Ranks");
 	for (size_t i = 0; i < count; i++)
 		add_row(&jobs[i], o);
 	outline_items(o, "jobs");

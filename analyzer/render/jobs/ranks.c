@@ -414,14 +414,11 @@ static void add_row(const struct ranks *ranks, size_t i, bool with_paths, struct
 
 static void add_rows(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o)
 {
-	const char *const headings[] = {
-		"#Rank",     "#Batches",    "#Each",     "#Stall",
-		"#To blame", "Input-bound", "Host, GPU", with_paths ? "Run" : NULL,
-		NULL};
 	size_t *order = malloc(ranks->count * sizeof(*order));
 
 	o->failed |= !order;
-	outline_table(o, "ranks", headings);
+	outline_table(o, "ranks", "#Rank", "#Batches", "#Each", "#Stall", "#To blame",
+		      "Input-bound", "Host, GPU", with_paths ? "Run" : NULL);
 	if (!order)
 		return;
 	if (ranks->count > RANKS_MOST_ROWS)

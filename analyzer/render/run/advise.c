@@ -336,13 +336,11 @@ static void add_needed(const struct report *report, struct outline *o)
 
 void advise_predictions(const struct report *report, struct outline *o)
 {
-	static const char *const headings[] = {"With",	"#Batches/s", "#95 % range",
-					       "#More", "#Waiting",   NULL};
 	const struct whatif *whatif = &report->diagnosis.whatif;
 
 	if (report->diagnosis.cause == CAUSE_UNKNOWN && !report->finding.is_doubtful)
 		return;
-	outline_table(o, "predict", headings);
+	outline_table(o, "predict", "With", "#Batches/s", "#95 % range", "#More", "#Waiting");
 	outline_title(o, "Predicted by replaying this run's loads and steps with other settings");
 	if (!isnan(whatif->batches_per_s[WHATIF_BASELINE]))
 		for (int id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++)

@@ -196,7 +196,7 @@ static void add_line(const struct report *report, const struct line_share *line,
 	struct text where = TEXT_OF(2 * CODE_WORDS + 8);
 	char share[2 * UNITS_MAX];
 
-	outline_cells(o, put_share(line, share), NULL);
+	outline_cells(o, put_share(line, share));
 	outline_cell(o, "%s, %s", CODE_FUNCTION(report, line->frame),
 		     CODE_PLACE(report, line->frame));
 	if (is_elsewhere)
@@ -213,12 +213,11 @@ static void add_line(const struct report *report, const struct line_share *line,
 static void add_lines(const struct report *report, enum line_group group, struct outline *o)
 {
 	const struct line_lead *lead = &report->lines.groups[group];
-	static const char *const headings[] = {"#Share", "Function and line", NULL};
 	size_t count = lead->count < MOST_LINES ? lead->count : MOST_LINES;
 
 	if (lead->samples < LEAST_COUNT)
 		return;
-	outline_table(o, CHAPTER, headings);
+	outline_table(o, CHAPTER, "#Share", "Function and line");
 	outline_title(o, "In your code: %s, by %s samples", GROUPS[group].all,
 		      UNITS_COUNT(lead->samples));
 	for (int is_own = 1; is_own >= 0; is_own--)

@@ -241,7 +241,7 @@ static void add_row(struct outline *o, const char *label, const struct compare_d
 
 	if ((isnan(d->a) || d->a == 0) && (isnan(d->b) || d->b == 0))
 		return;
-	outline_cells(o, label, NULL);
+	outline_cells(o, label);
 	add_time(o, d->a);
 	add_time(o, d->b);
 	if (isnan(d->change))
@@ -257,14 +257,11 @@ static void add_row(struct outline *o, const char *label, const struct compare_d
 
 void compare_outline(const struct compared *compared, struct outline *o)
 {
-	static const char *const headings[] = {"s per 1,000",    "#A", "#B", "#Change",
-					       "#95 % interval", NULL};
-
 	*o = (struct outline){0};
 	add_head(compared, o);
 	add_result(compared, o);
 	add_changes(compared, o);
-	outline_table(o, "rows", headings);
+	outline_table(o, "rows", "s per 1,000", "#A", "#B", "#Change", "#95 % interval");
 	for (int row = 0; row < COMPARE_STALL; row++)
 		add_row(o, LABELS[row], &compared->comparison.rows[row]);
 	outline_items(o, "notes");

@@ -16,7 +16,7 @@
 static void add_part(struct outline *o, const struct account *a, int part, double ns)
 {
 	outline_cells(o, share_looks[part].label, UNITS_TIME(ns), shares_of(a, part, UNITS_BUFFER),
-		      share_looks[part].note, NULL);
+		      share_looks[part].note);
 }
 
 static void add_account(const struct report *report, struct outline *o)

@@ -154,7 +154,7 @@ static void add_work(const struct report *report, struct outline *o)
 		outline_part(o, "memset", sums->memset_ns, NAN, "%s", "");
 	add_sync(sums, o);
 	if (sums->kernel_count >= 0 && sums->seen_count > 0) {
-		outline_cells(o, "launches", "", "", NULL);
+		outline_cells(o, "launches", "", "");
 		*text.words = '\0';
 		text_add(&text, "%.4g kernels", sums->kernel_count / sums->seen_count);
 		if (sums->graph_count > 0)
@@ -170,32 +170,27 @@ static void add_work(const struct report *report, struct outline *o)
 
 static void add_parts(const struct report *report, struct outline *o)
 {
-	static const char *const headings[] = {"", "#Idle", "#Launched", NULL};
 	const struct gpu_sums *sums = &report->gpu_sums;
 
 	if (!report->step.is_split || isnan(sums->part_idle_ns[0]))
 		return;
-	outline_table(o, "gpu", headings);
+	outline_table(o, "gpu", "", "#Idle", "#Launched");
 	outline_title(o, "By part of the step: GPU idle, not for data, copies; its kernels' time%s",
 		      isnan(sums->part_launched_ns[0]) ? " (with DLPROF_CUDA=api)" : "");
 	for (int i = 0; i < GPU_PARTS; i++)
-		outline_cells(o, step_part_names[gpu_parts_of_step(i)],
-			      UNITS_TIME(sums->part_idle_ns[i]),
-			      isnan(sums->part_launched_ns[i])
-				      ? "-"
-				      : UNITS_TIME(sums->part_launched_ns[i]),
-			      NULL);
+		outline_cells(
+			o, step_part_names[gpu_parts_of_step(i)], UNITS_TIME(sums->part_idle_ns[i]),
+			isnan(sums->part_launched_ns[i]) ? "-"
+							 : UNITS_TIME(sums->part_launched_ns[i]));
 }
 
 static void add_devices(const struct report *report, struct outline *o)
 {
-	static const char *const headings[] = {
-		"", "#Busy", "#Idle for data", "#From host", "#From peers", "", NULL};
 	const struct gpu_device_list *list = &report->gpu_devices;
 
 	if (list->count < 2 || !(list->items[0].step_ns > 0))
 		return;
-	outline_table(o, "gpu", headings);
+	outline_table(o, "gpu", "", "#Busy", "#Idle for data", "#From host", "#From peers", "");
 	outline_title(o, "By device; * is fed by the loader, and counts above");
 	for (size_t i = 0; i < list->count; i++) {
 		const struct gpu_device *device = &list->items[i];
@@ -206,7 +201,7 @@ static void add_devices(const struct report *report, struct outline *o)
 			     UNITS_SHARE(device->idle_wait_ns / device->step_ns),
 			     device->h2d_bytes > 0 ? UNITS_BYTES(device->h2d_bytes) : "-",
 			     device->peer_bytes > 0 ? UNITS_BYTES(device->peer_bytes) : "-",
-			     device->name, NULL);
+			     device->name);
 	}
 }
 
@@ -252,11 +247,10 @@ static const char *kernel_words(const char *name, char ret[KERNEL_BYTES])
 
 static void add_kernels(const struct report *report, struct outline *o)
 {
-	static const char *const headings[] = {"#Time", "#Launches", "#Each", "Kernel", NULL};
 	const struct tally_list *kernels = &report->gpu.kernels;
 	char words[KERNEL_BYTES];
 
-	outline_table(o, "gpu", headings);
+	outline_table(o, "gpu", "#Time", "#Launches", "#Each", "Kernel");
 	outline_title(o, "Kernels with most time, of the whole run");
 	for (size_t i = 0; i < kernels->count && i < MOST_KERNELS; i++) {
 		const struct tally *kernel = &kernels->items[i];
@@ -266,7 +260,7 @@ static void add_kernels(const struct report *report, struct outline *o)
 			break;
 		outline_cells(o, UNITS_TIME((double)kernel->ns), UNITS_COUNT(kernel->count),
 			      UNITS_TIME((double)kernel->ns / (double)kernel->count),
-			      kernel_words(gpu_kernel_name(&report->gpu, i), words), NULL);
+			      kernel_words(gpu_kernel_name(&report->gpu, i), words));
 	}
 }
 

@@ -185,11 +185,10 @@ void inside_add_words(const struct inside *inside, const struct load_facts *fact
 
 static void add_parts(const struct inside *inside, struct outline *o)
 {
-	static const char *const headings[] = {"", "#Share", "#Time", "#Calls", "#Each", "", NULL};
 	struct inside_parts parts = inside_parts(inside);
 	double all_ns = (double)inside->loads.load_ns;
 
-	outline_table(o, "life", headings);
+	outline_table(o, "life", "", "#Share", "#Time", "#Calls", "#Each", "");
 	outline_title(o, "Where the time of all loads went, %s in all (own time of each)",
 		      UNITS_TIME(all_ns));
 	for (size_t i = 0; i < parts.count && i < MOST_PARTS; i++) {
@@ -199,18 +198,16 @@ static void add_parts(const struct inside *inside, struct outline *o)
 			      UNITS_TIME((double)part->ns),
 			      part->count ? UNITS_COUNT(part->count) : "",
 			      part->count ? UNITS_TIME((double)part->ns / (double)part->count) : "",
-			      part->what, NULL);
+			      part->what);
 	}
 	free(parts.items);
 }
 
 static void add_decoders(const struct inside *inside, struct outline *o)
 {
-	static const char *const headings[] = {"",	 "#Width", "#Count", "#Each",
-					       "#Speed", "#Bytes", "#Time",  NULL};
 	char name[240], width[UNITS_MAX], speed[UNITS_MAX];
 
-	outline_table(o, "life", headings);
+	outline_table(o, "life", "", "#Width", "#Count", "#Each", "#Speed", "#Bytes", "#Time");
 	outline_title(o, "Decoded, by format and size");
 	for (size_t i = 0; i < inside->decoders.count && i < MOST_SIZES; i++) {
 		const struct tally *decoder = &inside->decoders.items[i];
@@ -227,22 +224,20 @@ static void add_decoders(const struct inside *inside, struct outline *o)
 			      UNITS_TIME((double)decoder->ns / images),
 			      decoder->class && decoder->pixels && decoder->ns ? speed : "-",
 			      decoder->bytes ? UNITS_BYTES((double)decoder->bytes / images) : "-",
-			      UNITS_TIME((double)decoder->ns), NULL);
+			      UNITS_TIME((double)decoder->ns));
 	}
 }
 
 static void add_samples(const struct inside *inside, struct outline *o)
 {
-	static const char *const headings[] = {"Sample", "#Slowest", "Last data file of it", NULL};
-
-	outline_table(o, "slowest", headings);
+	outline_table(o, "slowest", "Sample", "#Slowest", "Last data file of it");
 	outline_title(o, "Samples");
 	for (size_t i = 0; i < inside->samples.count && i < INSIDE_MOST_SLOW; i++) {
 		const struct tally *sample = &inside->samples.items[i];
 
 		outline_row(o, PAGE_PLAIN);
 		outline_cell(o, "%s[%" PRId64 "]", sample->detail, sample->class);
-		outline_more(o, UNITS_TIME((double)sample->ns), sample->name, NULL);
+		outline_more(o, UNITS_TIME((double)sample->ns), sample->name);
 	}
 }
 
@@ -250,8 +245,7 @@ static void add_samples(const struct inside *inside, struct outline *o)
 static void add_paths(struct outline *o, const char *title, const struct tally_list *list,
 		      const char *suffix, int64_t unlisted_ns)
 {
-	static const char *const headings[] = {"#Time", "#Slowest", "#Opens", "#Bytes", "", NULL};
-	outline_table(o, "slowest", headings);
+	outline_table(o, "slowest", "#Time", "#Slowest", "#Opens", "#Bytes", "");
 	if (unlisted_ns > 0)
 		outline_title(
 			o,
@@ -271,22 +265,20 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 		outline_row(o, PAGE_PLAIN);
 		outline_cell(o, "%s%s%s", is_known ? "" : least, is_known ? "" : " to ", most);
 		outline_more(o, UNITS_TIME((double)path->slowest_ns), UNITS_COUNT(path->count),
-			     UNITS_BYTES((double)path->bytes), NULL);
+			     UNITS_BYTES((double)path->bytes));
 		outline_cell(o, "%s%s", path->name, suffix);
 	}
 }
 
 static void add_calls(const struct inside *inside, struct outline *o)
 {
-	static const char *const headings[] = {"#Time", "Call", NULL};
-
-	outline_table(o, "slowest", headings);
+	outline_table(o, "slowest", "#Time", "Call");
 	outline_title(o, "Single calls, and where they came from");
 	for (size_t i = 0; i < inside->slow_count && i < INSIDE_MOST_SLOW; i++) {
 		const struct slow_call *call = &inside->slow[i];
 		const char *stack = call->stack;
 
-		outline_cells(o, UNITS_TIME((double)call->ns), call->what, NULL);
+		outline_cells(o, UNITS_TIME((double)call->ns), call->what);
 		for (int frame = 0; frame < MOST_FRAMES && *stack; frame++) {
 			int length = (int)strcspn(stack, "\n");
 

@@ -144,7 +144,6 @@ static void add_verdict(const struct report *report, struct outline *o)
 
 static void add_account(const struct report *report, struct outline *o)
 {
-	static const char *const headings[] = {"part", "#share", "#time", NULL};
 	const struct account *a = &report->finding.account;
 	struct share_part parts[SHARES_MOST];
 	size_t count, i;
@@ -152,7 +151,7 @@ static void add_account(const struct report *report, struct outline *o)
 
 	if (isnan(a->ratio) || !(a->time_ns > 0))
 		return;
-	outline_table(o, SCREEN_ACCOUNT, headings);
+	outline_table(o, SCREEN_ACCOUNT, "part", "#share", "#time");
 	count = shares_divide(a, parts, &whole);
 	for (i = 0; i < count; i++) {
 		if (!parts[i].units)
@@ -160,7 +159,7 @@ static void add_account(const struct report *report, struct outline *o)
 		outline_row(o, share_looks[parts[i].part].tone);
 		outline_share(o, parts[i].ns / a->time_ns, parts[i].part);
 		outline_more(o, parts[i].label, shares_words(parts[i].units, whole, UNITS_BUFFER),
-			     UNITS_TIME(parts[i].ns), NULL);
+			     UNITS_TIME(parts[i].ns));
 	}
 }
 

@@ -362,18 +362,16 @@ static void add_row(const struct report *report, const struct stage_work *stage,
 		      UNITS_TIME(stage->own_ns / fmax(stage->elements, 1)),
 		      isnan(stage->cpu_ns) ? "-"
 					   : UNITS_SHARE(fmin(stage->cpu_ns / stage->own_ns, 1)),
-		      UNITS_SHARE(fmin(stage->read_ns / fmax(stage->own_ns, 1), 1)), asked, queue,
-		      NULL);
+		      UNITS_SHARE(fmin(stage->read_ns / fmax(stage->own_ns, 1), 1)), asked, queue);
 	outline_share(o, stage->busy_ns / busiest_ns(report), 0);
 }
 
 void stages_outline(const struct report *report, struct outline *o)
 {
-	static const char *const headings[] = {"",     "",	 "#Elements", "#Busy",	"#Each",
-					       "#CPU", "#Reads", "#Asked",    "#Queue", NULL};
 	size_t rows = 0;
 
-	outline_table(o, "life", headings);
+	outline_table(o, "life", "", "", "#Elements", "#Busy", "#Each", "#CPU", "#Reads", "#Asked",
+		      "#Queue");
 	if (!report->stages.count)
 		return;
 	outline_title(o, "Stages of the pipeline, and the kernels that they call (own time of each "
