@@ -67,6 +67,10 @@ void outline_share(struct outline *outline, double share, int part);
 __attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline, const char *format,
 							...);
 
+/* Adds a row with a first cell. */
+#define outline_first(outline, tone, ...)                                                          \
+	(outline_row(outline, tone), outline_cell(outline, __VA_ARGS__))
+
 /* Adds cells with these texts to the row. */
 void outline_texts(struct outline *outline, const char *const *texts);
 #define outline_more(outline, ...) outline_texts(outline, (const char *const[]){__VA_ARGS__, NULL})
@@ -80,8 +84,7 @@ void outline_texts(struct outline *outline, const char *const *texts);
 
 /* Adds an item that warns. */
 #define outline_warning(outline, label, ...)                                                       \
-	(outline_row(outline, PAGE_YELLOW), outline_cell(outline, label),                          \
-	 outline_cell(outline, __VA_ARGS__))
+	(outline_first(outline, PAGE_YELLOW, label), outline_cell(outline, __VA_ARGS__))
 
 /* Add rows to a table headed OUTLINE_PARTS: a time, its share of `whole_ns` if known, and words. */
 #define OUTLINE_PARTS "", "#Time", "#Share", ""

@@ -32,11 +32,10 @@ static void add_verdict(const struct gate_report *report, struct outline *o)
 
 	gate_why_words(report, why);
 	outline_items(o, OUTLINE_VERDICT);
-	outline_row(o, COLORS[report->outcome]);
-	outline_cell(o, "dlprof gate: %s",
-		     report->outcome == GATE_PASSED   ? "PASSED"
-		     : report->outcome == GATE_FAILED ? "FAILED"
-						      : "CANNOT SAY");
+	outline_first(o, COLORS[report->outcome], "dlprof gate: %s",
+		      report->outcome == GATE_PASSED   ? "PASSED"
+		      : report->outcome == GATE_FAILED ? "FAILED"
+						       : "CANNOT SAY");
 	outline_cell(o, "%.*s", page_clause(why), why);
 }
 
@@ -66,8 +65,7 @@ static void add_runs(const struct gate_report *report, struct outline *o)
 		/* A run whose short_low99 is known is short, but can be judged nevertheless. */
 		if (isnan(sample->short_low99))
 			gate_unfit_words(&report->runs[i], unfit);
-		outline_row(o, PAGE_PLAIN);
-		outline_cell(o, "%s", UNITS_SHARE(sample->value[GATE_STALL_RATIO]));
+		outline_first(o, PAGE_PLAIN, "%s", UNITS_SHARE(sample->value[GATE_STALL_RATIO]));
 		outline_cell(o, "%.0f", sample->value[GATE_BATCHES]);
 		outline_cell(o, "%s", cause ? cause : "not known");
 		outline_cell(o, "%s%s%s", report->runs[i].name, *unfit ? ": " : "", unfit);

@@ -325,8 +325,7 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 	char sentence[VERDICT_SENTENCE];
 
 	outline_items(o, OUTLINE_VERDICT);
-	outline_row(o, verdict->tone);
-	outline_cell(o, "%s", verdict->words);
+	outline_first(o, verdict->tone, "%s", verdict->words);
 	outline_cell(o, "%s",
 		     job->verdict == STALL_VERDICT_INCOMPLETE ? "no rank has batches to judge by"
 		     : job->verdict == STALL_VERDICT_IN_DOUBT ? VERDICT_DOUBT
@@ -397,13 +396,12 @@ static void add_row(const struct ranks *ranks, size_t i, bool with_paths, struct
 	double share = ranks_blame_share(ranks, i);
 	char text[UNITS_MAX];
 
-	outline_row(o, PAGE_PLAIN);
-	outline_cell(o, "%" PRId64 "%s", row->rank, ranks->blames[i].is_culprit ? "*" : "");
-	outline_cell(o, "%s", UNITS_COUNT((int64_t)f->batch_count));
-	outline_cell(o, "%s",
-		     f->own.count ? UNITS_TIME(f->own.time_ns / (double)f->own.count) : "-");
-	outline_cell(o, "%s", ranks_share_words(f->verdict, f->stall_ratio, text));
-	outline_cell(o, "%s", isnan(share) ? "-" : UNITS_SHARE(share));
+	outline_first(o, PAGE_PLAIN, "%" PRId64 "%s", row->rank,
+		      ranks->blames[i].is_culprit ? "*" : "");
+	outline_more(o, UNITS_COUNT((int64_t)f->batch_count),
+		     f->own.count ? UNITS_TIME(f->own.time_ns / (double)f->own.count) : "-",
+		     ranks_share_words(f->verdict, f->stall_ratio, text),
+		     isnan(share) ? "-" : UNITS_SHARE(share));
 	outline_sign(o, verdict->sign);
 	outline_cell(o, "%s%s", verdict->word, row->live ? ", still recording" : "");
 	outline_cell(o, "%s%s%s", row->host ? row->host : "-", row->gpu ? ", " : "",

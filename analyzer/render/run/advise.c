@@ -209,10 +209,8 @@ static void add_useless(const struct report *report, struct outline *o)
 	for (size_t i = 0; i < list->useless_count; i++) {
 		int id = list->useless[i].id;
 
-		if (i == 0) {
-			outline_row(o, PAGE_PLAIN);
-			outline_cell(o, "No");
-		}
+		if (i == 0)
+			outline_first(o, PAGE_PLAIN, "No");
 		outline_cell(o, "%s %s", try_words(report, id), UNITS_FACTOR(1 + whatif->gain[id]));
 	}
 }

@@ -204,8 +204,7 @@ static void add_line(const struct report *report, const struct line_share *line,
 			 CODE_FUNCTION(report, line->inner));
 	if (!*where.words && !line->is_loop)
 		return;
-	outline_row(o, PAGE_DIM);
-	outline_cell(o, "%s", "");
+	outline_first(o, PAGE_DIM, "%s", "");
 	outline_cell(o, "  %s%s%s", line->is_loop ? "the loop that waits" : "",
 		     line->is_loop && *where.words ? ", " : "", where.words);
 }

@@ -82,8 +82,8 @@ static void add_result(const struct compared *compared, struct outline *o)
 	const struct compare_difference *step = &c->rows[COMPARE_STEP];
 
 	outline_items(o, OUTLINE_VERDICT);
-	outline_row(o, compared->mismatch ? PAGE_BOLD : RESULTS[c->result].color);
-	outline_cell(o, "%s", compared->mismatch ? "NOT COMPARABLE" : RESULTS[c->result].words);
+	outline_first(o, compared->mismatch ? PAGE_BOLD : RESULTS[c->result].color, "%s",
+		      compared->mismatch ? "NOT COMPARABLE" : RESULTS[c->result].words);
 	if (compared->mismatch)
 		outline_cell(o, "these are not two runs of the same training on the same machine");
 	else if (c->result == COMPARE_CANNOT_SAY && isnan(c->low))

@@ -195,8 +195,8 @@ static void add_devices(const struct report *report, struct outline *o)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct gpu_device *device = &list->items[i];
 
-		outline_row(o, PAGE_PLAIN);
-		outline_cell(o, "%2" PRId64 "%s", device->number, gpu_is_fed(device) ? " *" : "");
+		outline_first(o, PAGE_PLAIN, "%2" PRId64 "%s", device->number,
+			      gpu_is_fed(device) ? " *" : "");
 		outline_more(o, UNITS_SHARE(device->busy_ns / device->step_ns),
 			     UNITS_SHARE(device->idle_wait_ns / device->step_ns),
 			     device->h2d_bytes > 0 ? UNITS_BYTES(device->h2d_bytes) : "-",

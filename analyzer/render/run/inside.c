@@ -235,8 +235,7 @@ static void add_samples(const struct inside *inside, struct outline *o)
 	for (size_t i = 0; i < inside->samples.count && i < INSIDE_MOST_SLOW; i++) {
 		const struct tally *sample = &inside->samples.items[i];
 
-		outline_row(o, PAGE_PLAIN);
-		outline_cell(o, "%s[%" PRId64 "]", sample->detail, sample->class);
+		outline_first(o, PAGE_PLAIN, "%s[%" PRId64 "]", sample->detail, sample->class);
 		outline_more(o, UNITS_TIME((double)sample->ns), sample->name);
 	}
 }
@@ -262,8 +261,8 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 		/* A path is not shown if more than half of its time may belong to other paths. */
 		if (path->error_ns > path->ns / 2)
 			break;
-		outline_row(o, PAGE_PLAIN);
-		outline_cell(o, "%s%s%s", is_known ? "" : least, is_known ? "" : " to ", most);
+		outline_first(o, PAGE_PLAIN, "%s%s%s", is_known ? "" : least,
+			      is_known ? "" : " to ", most);
 		outline_more(o, UNITS_TIME((double)path->slowest_ns), UNITS_COUNT(path->count),
 			     UNITS_BYTES((double)path->bytes));
 		outline_cell(o, "%s%s", path->name, suffix);
@@ -282,8 +281,7 @@ static void add_calls(const struct inside *inside, struct outline *o)
 		for (int frame = 0; frame < MOST_FRAMES && *stack; frame++) {
 			int length = (int)strcspn(stack, "\n");
 
-			outline_row(o, PAGE_DIM);
-			outline_cell(o, "%s", "");
+			outline_first(o, PAGE_DIM, "%s", "");
 			outline_cell(o, "  %.*s", length, stack);
 			stack += length;
 			stack += *stack == '\n';

@@ -98,8 +98,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 	if (is_loop && clock == VERDICT_HOST)
 		clock = VERDICT_LOADER;
 	outline_items(o, OUTLINE_VERDICT);
-	outline_row(o, verdict->tone);
-	outline_cell(o, "%s", verdict->words);
+	outline_first(o, verdict->tone, "%s", verdict->words);
 	if (f->verdict == STALL_VERDICT_IN_DOUBT) {
 		outline_cell(o, "%s", VERDICT_DOUBT);
 		if (report->note_count)
