@@ -132,8 +132,6 @@ static int show(const struct options *options)
 	if (!ranks_are_meant(options))
 		return show_one(options, NULL);
 	status = ranks_list(options, &files);
-	if (!status)
-		status = ranks_check_output(options, &files);
 	if (!status && options->rank >= 0 && ranks_job_end(&files, 0) < files.count)
 		status = cmd_fail("'%s' holds several jobs or attempts; --job ID chooses one",
 				  options->run);

@@ -90,6 +90,7 @@ static void file_done(struct rank_file *file)
 static int add(struct listing *listing, char *path, const char *folder, bool must)
 {
 	struct rank_files *files = listing->files;
+	const char *output = listing->options->output;
 	/* A run that is damaged does not keep other jobs out of tables of many jobs. */
 	const bool goes_on = listing->options->verb == VERB_EXPORT;
 	struct rank_file file = {.path = path};
@@ -104,6 +105,10 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 			skip(listing, path, db_error(r));
 		free(path);
 		return must && !goes_on ? r : 0;
+	}
+	if (output && cmd_is_same_file(output, path)) {
+		file_done(&file);
+		return cmd_fail("will not write over the run itself: '%s'", output);
 	}
 	if (!file.job && folder)
 		file.job = strdup(redact(REDACT_JOB, folder));
@@ -303,15 +308,6 @@ void ranks_done(struct rank_files *files)
 	while (files->count)
 		file_done(&files->files[--files->count]);
 	free(files->files);
-}
-
-int ranks_check_output(const struct options *options, const struct rank_files *files)
-{
-	for (size_t i = 0; options->output && i < files->count; i++)
-		if (cmd_is_same_file(options->output, files->files[i].path))
-			return cmd_fail("will not write over the run itself: '%s'",
-					options->output);
-	return 0;
 }
 
 const struct rank_file *ranks_find(const struct options *options, const struct rank_files *files)

@@ -31,15 +31,13 @@ size_t ranks_job_end(const struct rank_files *files, size_t begin);
 
 /*
  * Lists the latest run of each rank that --job names. An unreadable file in a folder is skipped
- * with a remark; for tables of many jobs, `failed` is set, since their rows are missing. Returns 0
- * or CMD_ERROR; call ranks_done() in both cases.
+ * with a remark; for tables of many jobs, `failed` is set, since their rows are missing. Fails if
+ * the output would replace a run. Returns 0 or CMD_ERROR; call ranks_done() in both cases.
  */
 int ranks_list(const struct options *options, struct rank_files *ret);
 void ranks_done(struct rank_files *files);
 
-int ranks_check_output(const struct options *options, const struct rank_files *files);
-
-/* Returns the run of --rank or, without --rank, the first one. NULL: none, as it has printed. */
+/* Returns the run of --rank or, without --rank, the first one. If there is none, says so: NULL. */
 const struct rank_file *ranks_find(const struct options *options, const struct rank_files *files);
 
 /*

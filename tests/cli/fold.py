@@ -257,6 +257,7 @@ def check_refusals():
     refused("is for a partial", "--json", "-o", bad, parts[0])
     refused("exists; -f replaces it", parts[0], "-o", bad)
     refused("will not write over the run itself", parts[0], "-f", "-o", parts[0])
+    refused("will not write over the run itself", folder, "-f", "-o", os.path.join(folder, "r1.db"))
     t.equal(fold(parts[0], parts[1]).status, 0, "the good ones")
     # Any flipped bit is found.
     chance = random.Random(1)

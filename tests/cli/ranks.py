@@ -258,6 +258,8 @@ def check_refusals():
             (["-f", "-o", files[1], files[0], files[1]], "will not write over the run itself"),
             (["-f", "-o", files[0], folder], "will not write over the run itself"),
             (["-f", "-o", files[1], folder], "will not write over the run itself"),
+            (["compare", "-f", "-o", files[1], "--rank", "1", folder, files[0]],
+             "will not write over the run itself"),
             (["compare", "-f", "-o", files[1]] + files, "will not write over the run itself")):
         result = t.report(*arguments)
         t.equal((result.status, result.out, result.err.count("\n")), (2, "", 1), arguments, result.err)

@@ -168,8 +168,6 @@ int cmd_trace(const struct options *options)
 	struct rank_files files;
 	int status = ranks_list(options, &files);
 
-	if (!status)
-		status = ranks_check_output(options, &files);
 	if (!status && ranks_are_meant(options) && !ranks_find(options, &files))
 		status = CMD_ERROR;
 	if (!status)
