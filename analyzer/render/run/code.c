@@ -49,7 +49,7 @@ static const char *find_script(const char *command, size_t *ret_length)
 	return command;
 }
 
-/* Finds the program's folder; for a relative script, the part of a frame's path before it. */
+/* Finds the program's folder. If the script's path is relative, a frame's path has the folder. */
 static void find_root(struct report *report, const char *script, size_t length)
 {
 	struct code_names *names = &report->names;

@@ -25,7 +25,8 @@ struct fit {
 	/* Number of entries after the first remedy, in this order: the second remedy, how to apply
 	 * it, the third remedy, how to apply that. */
 	int steps;
-	/* Number of rows for the parts of load and step, the load's first. 0: nor "Others". */
+	/* Number of rows on what a load and a step consist of, the load's first. With 0, the row
+	 * "Others" is left out, too. */
 	size_t load_rows;
 	bool has_line;
 };

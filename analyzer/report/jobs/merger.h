@@ -7,7 +7,7 @@
 #include "store/fleet/part.h"
 
 struct merger_job {
-	struct part whole; /* the job with windows; if you copy it, call part_init() on this */
+	struct part whole; /* the job with its windows; whoever takes it calls part_init() here */
 	struct rank_files runs;
 	const char *partial;    /* path of one partial; NULL: only runs */
 	bool is_only;
