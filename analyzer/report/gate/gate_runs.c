@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/gate/gate_runs.h"
+/* gate_runs.c - reads and judges a gate's runs, which are files or folders of files. */
+#include "report/gate/gate.h"
 
 #include <ctype.h>
 #include <errno.h>
