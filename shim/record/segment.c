@@ -71,9 +71,7 @@ static void go_on(struct dlprof_header *header)
 	header->has_drain = own.before->has_drain;
 	header->heartbeat_ns = own.before->heartbeat_ns;
 	header->store_error = own.before->store_error;
-	header->so_far.batches = own.before->so_far.batches;
-	header->so_far.time_ns = own.before->so_far.time_ns;
-	header->so_far.wait_ns = own.before->so_far.wait_ns;
+	header->so_far = own.before->so_far;
 }
 
 static void fill_header(struct dlprof_segment *shared)

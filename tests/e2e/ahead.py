@@ -319,8 +319,15 @@ def check_home(folder):
 
 
 def check_line(folder):
-    """The line at exit has no figure where the report has none."""
-    for text, doubtful in (UNFOLLOWED["polled"], True), (HERE, False), (AWAITED, False):
+    """The line at exit has no figure where the report has none, also if another program prints it."""
+    with open(os.path.join(folder, "second.py"), "w") as file:
+        file.write(DRIVER + SAMPLES + HERE)
+    second = UNFOLLOWED["polled"] + """
+import os, sys
+os.execv(sys.executable, [sys.executable, "second.py"])
+"""
+    for text, doubtful in ((UNFOLLOWED["polled"], True), (second, True), (HERE, False),
+                           (AWAITED, False)):
         out = scratch()
         with open(os.path.join(folder, "program.py"), "w") as file:
             file.write(DRIVER + SAMPLES + text)
