@@ -229,33 +229,23 @@ static bool option_known(const char *entry)
 
 void config_note(void)
 {
-	TEXT(line, 512);
+	TEXT(why, 512);
 
-	for (size_t i = 0; i < ARRAY_COUNT(options); i++) {
-		if (!option_bad[i])
-			continue;
-		text_init(&line, line_buffer, sizeof(line_buffer));
-		text_join(&line, options[i].name, " wants ", options[i].wants, ", not '",
-			  getenv(options[i].name), "'; the default is in force");
-		note_add('w', line.buffer);
-	}
-	if (config.set.count) {
-		text_init(&line, line_buffer, sizeof(line_buffer));
-		text_join(&line, "set ", getenv("DLPROF_SET"));
-		note_add('m', line.buffer);
-	}
+	for (size_t i = 0; i < ARRAY_COUNT(options); i++)
+		if (option_bad[i])
+			note_format('w', "%s wants %s, not '%s'; the default is in force",
+				    options[i].name, options[i].wants, getenv(options[i].name));
+	if (config.set.count)
+		note_format('m', "set %s", getenv("DLPROF_SET"));
 	for (char **entry = environ; entry && *entry; entry++) {
 		const char *end = strchr(*entry, '=');
+		TEXT(name, 400);
 
 		if (strncmp(*entry, "DLPROF_", 7) != 0 || !end || option_known(*entry))
 			continue;
-		text_init(&line, line_buffer, sizeof(line_buffer));
-		text_add(&line, "there is no variable ");
-		text_add_bytes(&line, *entry, (size_t)(end - *entry));
-		text_add(&line, "; it was ignored");
-		note_add('w', line.buffer);
+		text_add_bytes(&name, *entry, (size_t)(end - *entry));
+		note_format('w', "there is no variable %s; it was ignored", name.buffer);
 	}
-	text_init(&line, line_buffer, sizeof(line_buffer));
-	if (log_fails(&line))
-		note_add('w', line.buffer);
+	if (log_fails(&why))
+		note_add('w', why.buffer);
 }

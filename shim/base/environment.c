@@ -94,13 +94,10 @@ const char *environment_own_path(void)
 
 static void assign(const char *name, const char *value)
 {
-	char assigned[64];
-	struct text text;
+	TEXT(assigned, 64);
 
-	text_init(&text, assigned, sizeof(assigned));
-	text_add(&text, name);
-	text_add(&text, "=");
-	environment_set(assigned, value);
+	text_format(&assigned, "%s=", name);
+	environment_set(assigned.buffer, value);
 }
 
 void environment_inject(const char *name)

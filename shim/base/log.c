@@ -221,9 +221,9 @@ bool log_fails(struct text *why)
 		sys_close(fd);
 		return false;
 	}
-	text_join(why, "DLPROF_LOG: cannot write to '", target, "': ", odd ? odd : text_error(fd));
-	if (odd)
-		text_add(why, ", and neither a regular file, a terminal nor stderr");
+	text_format(why, "DLPROF_LOG: cannot write to '%s': %s%s", target,
+		    odd ? odd : text_error(fd),
+		    odd ? ", and neither a regular file, a terminal nor stderr" : "");
 	return true;
 }
 
@@ -235,12 +235,8 @@ void log_line(const char *what, const char *detail)
 
 	if (!target[0])
 		return;
-	text_add(&line, "dlprof[");
-	text_add_number(&line, sys_getpid());
-	text_join(&line, "]: ", what);
-	if (detail) {
-		text_join(&line, ": ", detail);
-	}
+	text_format(&line, "dlprof[%d]: %s%s%s", sys_getpid(), what, detail ? ": " : "",
+		    detail ? detail : "");
 	if (line.cut)
 		line.length--;
 	text_add(&line, "\n");

@@ -14,6 +14,17 @@ void note_into(struct dlprof_header *header)
 	place = header;
 }
 
+void note_format(char level, const char *format, ...)
+{
+	TEXT(line, 512);
+	va_list values;
+
+	va_start(values, format);
+	text_format_list(&line, format, values);
+	va_end(values);
+	note_add(level, line.buffer);
+}
+
 void note_add(char level, const char *text)
 {
 	struct dlprof_header *header = place;

@@ -12,6 +12,7 @@ void note_into(struct dlprof_header *header);
 
 /* Adds a line, at any time and in any thread. `level`: see dlprof_header.notes. */
 void note_add(char level, const char *text);
+void note_format(char level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define note_once(level, text)                                                                     \
 	do {                                                                                       \

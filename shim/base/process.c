@@ -23,12 +23,10 @@ uint64_t process_stat(int pid, int wanted)
 	const char *at;
 	int r;
 
-	text_add(&path, "/proc/");
 	if (pid)
-		text_add_number(&path, pid);
+		text_format(&path, "/proc/%d/stat", pid);
 	else
-		text_add(&path, "self");
-	text_add(&path, "/stat");
+		text_add(&path, "/proc/self/stat");
 	r = text_read_file(path.buffer, stat, sizeof(stat));
 	if (r <= 0)
 		return 0;
@@ -151,9 +149,7 @@ int process_launcher(void)
 	TEXT(path, 64);
 	char name[32];
 
-	text_add(&path, "/proc/");
-	text_add_number(&path, parent);
-	text_add(&path, "/comm");
+	text_format(&path, "/proc/%d/comm", parent);
 	return text_read_file(path.buffer, name, sizeof(name)) > 0 && strcmp(name, "dlprof\n") == 0
 		       ? (int)process_stat(parent, 4)
 		       : parent;

@@ -34,8 +34,7 @@ static bool find_library(char *ret, size_t size)
 	strcpy(ret, own);
 	if (fd < 0)
 		return true;
-	text_add(&link, "/proc/thread-self/fd/");
-	text_add_number(&link, fd);
+	text_format(&link, "/proc/thread-self/fd/%d", fd);
 	length = sys_readlink(link.buffer, ret, size - 1);
 	if (length > 0)
 		ret[length] = '\0';
@@ -63,8 +62,8 @@ static int place_find_drain(struct text *path, struct text *why)
 	if (r == 0)
 		text_add(path, search.path);
 	else if (r == -EPERM || r == -EACCES)
-		text_join(why, "'", search.path, "' ",
-			  r == -EPERM ? trust_text(search.trust) : "may not be executed");
+		text_format(why, "'%s' %s", search.path,
+			    r == -EPERM ? trust_text(search.trust) : "may not be executed");
 	else
 		text_add(why, "it was not found");
 	return r;
@@ -199,7 +198,7 @@ int spawn_drain(const char *folder, const char *database, struct text *why)
 	sys_call4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before, NULL, sizeof(before));
 	sys_munmap(memory, size);
 	if (r < 0)
-		text_join(why, "'", path.buffer, "': ", text_error(r));
+		text_format(why, "'%s': %s", path.buffer, text_error(r));
 	return r;
 }
 
@@ -230,9 +229,7 @@ void permit_drain(int drain)
 		return;
 	sys_call2(SYS_prctl, PR_SET_PTRACER, drain);
 	/* A pid means another process in another PID namespace, so the namespace is told, too. */
-	text_add_number(&told, drain);
-	text_add(&told, "-");
-	text_add_number(&told, (int64_t)process_space());
+	text_format(&told, "%d-%lu", drain, process_space());
 	environment_set("DLPROF_DRAIN=", told.buffer);
 }
 

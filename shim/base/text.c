@@ -34,12 +34,6 @@ void text_add(struct text *text, const char *string)
 	text_add_bytes(text, string, strlen(string));
 }
 
-void text_add_all(struct text *text, const char *const *strings)
-{
-	for (; *strings; strings++)
-		text_add(text, *strings);
-}
-
 void text_add_number(struct text *text, int64_t number)
 {
 	uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
@@ -53,6 +47,42 @@ void text_add_number(struct text *text, int64_t number)
 	if (number < 0)
 		digits[--at] = '-';
 	text_add_bytes(text, digits + at, sizeof(digits) - at);
+}
+
+void text_format_list(struct text *text, const char *format, va_list values)
+{
+	for (size_t plain; *format; format++) {
+		plain = strcspn(format, "%");
+		text_add_bytes(text, format, plain);
+		format += plain;
+		if (!*format)
+			return;
+		if (*++format == 's')
+			text_add(text, va_arg(values, const char *));
+		else if (*format == 'd')
+			text_add_number(text, va_arg(values, int));
+		else if (*format == 'u')
+			text_add_number(text, va_arg(values, unsigned int));
+		else if (*format++ == 'l')
+			text_add_number(text, va_arg(values, long));
+	}
+}
+
+void text_format(struct text *text, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	text_format_list(text, format, values);
+	va_end(values);
+}
+
+void text_copy(char *field, size_t size, const char *string)
+{
+	struct text text;
+
+	text_init(&text, field, size);
+	text_add(&text, string);
 }
 
 const char *text_error(int error)

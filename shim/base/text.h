@@ -2,6 +2,7 @@
 /* text.h - builds a line on the stack, without stdio and allocation. */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,9 +24,15 @@ struct text {
 void text_init(struct text *text, char *buffer, size_t size);
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t size);
-void text_add_all(struct text *text, const char *const *strings); /* ends with NULL */
-#define text_join(text, ...) text_add_all(text, (const char *const[]){__VA_ARGS__, NULL})
 void text_add_number(struct text *text, int64_t number);
+
+/* Add what printf() would write for a format that has only %s, %d, %u, %ld and %lu. */
+void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_format_list(struct text *text, const char *format, va_list values)
+	__attribute__((format(printf, 2, 0)));
+
+/* Copies a string into a field, cut to the field's size. */
+void text_copy(char *field, size_t size, const char *string);
 
 /* Returns true for digits of ASCII only, in any locale. */
 static inline bool text_is_digit(char c)

@@ -81,12 +81,10 @@ static void note_resumed(const char *wrote)
 {
 	for (uint32_t i = 0; i < resumed.count && i < FILE_MOST; i++) {
 		char *path = resumed.paths[i];
-		TEXT(line, PATH_MOST + 80);
 
 		if (!*path || !is_like(path, wrote))
 			continue;
-		text_join(&line, DLPROF_RESUMED, path);
-		note_add('w', line.buffer);
+		note_format('w', DLPROF_RESUMED "%s", path);
 		*path = '\0';
 	}
 }
@@ -114,10 +112,8 @@ void written_note(void)
 		if (!*path || sys_call4(SYS_newfstatat, AT_FDCWD, path, &status, 0) < 0 ||
 		    !S_ISREG(status.st_mode) || status.st_size < LARGE)
 			continue;
-		text_add(&line, line.length ? ", " : DLPROF_WROTE);
-		text_join(&line, path, " (");
-		text_add_number(&line, status.st_size / LARGE);
-		text_add(&line, " MB)");
+		text_format(&line, "%s%s (%ld MB)", line.length ? ", " : DLPROF_WROTE, path,
+			    (long)status.st_size / LARGE);
 	}
 	if (line.length)
 		note_add('w', line.buffer);

@@ -124,10 +124,8 @@ void consumer_announce(struct consumer *consumer, const struct consumer_facts *f
 			.flags = facts->flags,
 		},
 	};
-	struct text kind;
 
-	text_init(&kind, event.epoch.kind, sizeof(event.epoch.kind));
-	text_add(&kind, facts->kind);
+	text_copy(event.epoch.kind, sizeof(event.epoch.kind), facts->kind);
 	consumer->maker = thread ? thread->ahead.asker : 0;
 	consumer->is_ahead = facts->flags & AHEAD_EPOCH_AGAIN;
 	if (!thread)
@@ -193,12 +191,10 @@ void consumer_place(const struct consumer *consumer, const char *place)
 		.task = consumer->loader,
 	};
 	struct thread *thread = place ? thread_get() : NULL;
-	struct text text;
 
 	if (!thread)
 		return;
-	text_init(&text, event.mark, sizeof(event.mark));
-	text_add(&text, place);
+	text_copy(event.mark, sizeof(event.mark), place);
 	thread_push(thread, &event);
 }
 

@@ -568,10 +568,8 @@ static void record_stage(struct thread *thread, uint16_t number)
 				.threads = stage->facts.threads,
 			},
 	};
-	struct text name;
 
-	text_init(&name, event.stage.name, sizeof(event.stage.name));
-	text_add(&name, name_of(stage->path));
+	text_copy(event.stage.name, sizeof(event.stage.name), name_of(stage->path));
 	thread_push(thread, &event);
 	stage->life = thread_life;
 }

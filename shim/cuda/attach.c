@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/environment.h"
+#include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"
 #include "batch/consumer.h"
@@ -107,9 +108,7 @@ static void refuse(const char *what, int result)
 {
 	TEXT(why, 200);
 
-	text_join(&why, meaning(result), " (", what, " said ");
-	text_add_number(&why, result);
-	text_add(&why, ")");
+	text_format(&why, "%s (%s said %d)", meaning(result), what, result);
 	state_stand_down(why.buffer);
 }
 
@@ -142,7 +141,7 @@ static bool arm(void)
 		state_stand_down(why.buffer);
 		return false;
 	}
-	state_note_number("cupti_version", cupti.version);
+	note_format('m', "cupti_version %u", cupti.version);
 	r = probe();
 	if (r != 0) {
 		refuse("cuptiSubscribe", r);

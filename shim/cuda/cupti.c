@@ -125,7 +125,7 @@ static void *open_in(const char *folder, const char *below)
 	for (int i = 0; sonames[i] && !library; i++) {
 		TEXT(path, 768);
 
-		text_join(&path, folder, below, sonames[i]);
+		text_format(&path, "%s%s%s", folder, below, sonames[i]);
 		if (!path.cut && is_file(path.buffer))
 			library = dlopen(path.buffer, RTLD_LAZY | RTLD_LOCAL);
 	}
@@ -144,8 +144,7 @@ static void *open_library(const struct runtime *runtime)
 		TEXT(own, 32);
 
 		/* A library that is found by its name alone must be of the runtime's version. */
-		text_add(&own, "libcupti.so.");
-		text_add_number(&own, runtime->major);
+		text_format(&own, "libcupti.so.%d", runtime->major);
 		if (!runtime->major || strncmp(sonames[i], own.buffer, own.length) == 0)
 			library = dlopen(sonames[i], RTLD_LAZY | RTLD_LOCAL);
 	}
@@ -175,10 +174,7 @@ static int fail(struct text *why, const char *text, int error)
 
 static int mismatch(struct text *why, int major, const char *other, int other_major)
 {
-	text_add(why, "libcupti is of CUDA ");
-	text_add_number(why, major);
-	text_add(why, other);
-	text_add_number(why, other_major);
+	text_format(why, "libcupti is of CUDA %d, %s of CUDA %d", major, other, other_major);
 	return -EPROTONOSUPPORT;
 }
 
@@ -190,10 +186,10 @@ static int fits(const struct cupti *found, const struct runtime *runtime, int dr
 	struct runtime same = {.wanted = major};
 
 	if (major > driver)
-		return mismatch(why, major, ", the driver of CUDA ", driver);
+		return mismatch(why, major, "the driver", driver);
 	if (!major || !runtime->major || module_walk(find_runtime, &same))
 		return 0;
-	return mismatch(why, major, ", libcudart of CUDA ", runtime->major);
+	return mismatch(why, major, "libcudart", runtime->major);
 }
 
 int cupti_find(struct text *why)
@@ -226,9 +222,8 @@ int cupti_find(struct text *why)
 		return r;
 	r = found.GetVersion(&found.version);
 	if (r != 0) {
-		text_add(why, "libcupti does not work here (cuptiGetVersion said ");
-		text_add_number(why, r);
-		return fail(why, ")", -EIO);
+		text_format(why, "libcupti does not work here (cuptiGetVersion said %d)", r);
+		return -EIO;
 	}
 	if (found.version < CUPTI_VERSION_LEAST)
 		return fail(why, "libcupti is older than CUDA 11.0", -EPROTONOSUPPORT);

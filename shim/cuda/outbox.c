@@ -68,12 +68,10 @@ void outbox_state(enum dlprof_gpu_state_kind state, uint64_t when_ns, const char
 				.overhead_ns = outbox_counts.overhead_ns,
 			},
 	};
-	struct text text;
 
 	if (state == DLPROF_GPU_COMPLETE)
 		count_dropped();
 	event.gpu_state.dropped_count = own.dropped_by_cupti;
-	text_init(&text, event.gpu_state.why, sizeof(event.gpu_state.why));
-	text_add(&text, why ? why : "");
+	text_copy(event.gpu_state.why, sizeof(event.gpu_state.why), why ? why : "");
 	outbox_push(&event);
 }

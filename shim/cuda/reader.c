@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/note.h"
 #include "base/table.h"
-#include "base/text.h"
 #include "cuda/activity.h"
 #include "cuda/buffers.h"
 #include "cuda/cupti.h"
@@ -118,8 +118,6 @@ static void note_device(uint32_t device)
 {
 	static uint32_t noted;
 	char name[128], place[32];
-	TEXT(key, 16);
-	TEXT(both, 200);
 
 	if (device >= 32 || noted & 1u << device)
 		return;
@@ -128,15 +126,9 @@ static void note_device(uint32_t device)
 	if (name[0] && !noted)
 		state_note("gpu", name);
 	noted |= 1u << device;
-	text_add(&key, "gpu.");
-	text_add_number(&key, device);
-	text_add(&both, name);
-	if (place[0]) {
-		text_add(&both, name[0] ? " at " : "at ");
-		text_add(&both, place);
-	}
-	if (both.buffer[0])
-		state_note(key.buffer, both.buffer);
+	if (name[0] || place[0])
+		note_format('m', "gpu.%u %s%s%s%s", device, name, name[0] && place[0] ? " " : "",
+			    place[0] ? "at " : "", place);
 }
 
 /* Sends how long the kernels of a launch ran, once the launch's and a kernel's record were read. */

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/note.h"
 #include "base/sys.h"
-#include "base/text.h"
 #include "cuda/cupti.h"
 
 enum armed {
@@ -34,18 +33,7 @@ enum state_mode state_mode(void)
 
 void state_note(const char *key, const char *value)
 {
-	TEXT(line, 256);
-
-	text_join(&line, key, " ", value);
-	note_add('m', line.buffer);
-}
-
-void state_note_number(const char *key, int64_t value)
-{
-	TEXT(number, 24);
-
-	text_add_number(&number, value);
-	state_note(key, number.buffer);
+	note_format('m', "%s %s", key, value);
 }
 
 void state_begin(enum state_mode mode)

@@ -29,7 +29,6 @@ void state_in_use(void);
 bool state_lacks_device_sync(void);
 
 void state_note(const char *key, const char *value);
-void state_note_number(const char *key, int64_t value);
 
 /* Return true if CUPTI's buffers are ours (armed), or if they are another user's (yielded). */
 bool state_is_armed(void);

@@ -301,16 +301,10 @@ static OFTEN int on_event(const char *event, PyObject *args, void *data)
 /* Notes if an import bound the process to fewer cores, which workers then inherit. */
 static void report_cores(void)
 {
-	char buffer[48];
-	struct text line;
 	const int cores = count_cores();
 
-	if (!cores || cores >= start_cores)
-		return;
-	text_init(&line, buffer, sizeof(buffer));
-	text_add(&line, "cores_at_start ");
-	text_add_number(&line, start_cores);
-	note_add('m', line.buffer);
+	if (cores && cores < start_cores)
+		note_format('m', "cores_at_start %d", start_cores);
 }
 
 void audit_report(void)

@@ -183,10 +183,8 @@ int backing_give_name(const char *unfinished, struct text *path)
 
 	for (int suffix = 0;; suffix++) {
 		path->length = stem;
-		if (suffix) {
-			text_add(path, "-");
-			text_add_number(path, suffix);
-		}
+		if (suffix)
+			text_format(path, "-%d", suffix);
 		text_add(path, DLPROF_SEGMENT_SUFFIX);
 		r = rename_once(unfinished, path->buffer);
 		if (r != -EEXIST || suffix == NAME_MOST)

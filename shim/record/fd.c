@@ -133,8 +133,7 @@ bool fd_link(int fd, char path[FD_PATH_BYTES])
 	TEXT(link, 64);
 	int length, skip;
 
-	text_add(&link, "/proc/self/fd/");
-	text_add_number(&link, fd);
+	text_format(&link, "/proc/self/fd/%d", fd);
 	length = sys_readlink(link.buffer, full, sizeof(full) - 1);
 	path[0] = '\0';
 	if (length <= 0)

@@ -37,8 +37,7 @@ int folder_check(const char *folder)
 
 static void link_path(struct text *link, const char *database)
 {
-	text_add(link, database);
-	text_add(link, DLPROF_LINK_SUFFIX);
+	text_format(link, "%s" DLPROF_LINK_SUFFIX, database);
 }
 
 bool folder_link_is_free(const char *database)
@@ -104,15 +103,10 @@ int folder_make(const char *base, const char *database, char *folder, size_t siz
 
 	for (int suffix = 0; r == -EEXIST && suffix < SUFFIX_MAX; suffix++) {
 		text_init(&path, folder, size);
-		text_add(&path, base);
-		text_add(&path, "/" DLPROF_FOLDER_PREFIX);
-		text_add_number(&path, sys_getpid());
-		text_add(&path, "-");
-		text_add_number(&path, (int64_t)process_start_ticks());
-		if (suffix) {
-			text_add(&path, "-");
-			text_add_number(&path, suffix);
-		}
+		text_format(&path, "%s/" DLPROF_FOLDER_PREFIX "%d-%lu", base, sys_getpid(),
+			    process_start_ticks());
+		if (suffix)
+			text_format(&path, "-%d", suffix);
 		if (path.cut)
 			return -ENAMETOOLONG;
 		/* Before an exec(), this process may have made a run of the same name. */
@@ -140,9 +134,7 @@ static bool sees_same_files(uint64_t pid)
 	char own[64], other[64];
 	int length = sys_readlink("/proc/self/ns/mnt", own, sizeof(own));
 
-	text_add(&path, "/proc/");
-	text_add_number(&path, (int64_t)pid);
-	text_add(&path, "/ns/mnt");
+	text_format(&path, "/proc/%lu/ns/mnt", pid);
 	return length > 0 && sys_readlink(path.buffer, other, sizeof(other)) == length &&
 	       memcmp(own, other, (size_t)length) == 0;
 }

@@ -84,7 +84,7 @@ bool run_is_reported(void)
 
 static int failed(struct text *why, const char *what, const char *path, int error)
 {
-	text_join(why, what, " '", path, "': ", text_error(error));
+	text_format(why, "%s '%s': %s", what, path, text_error(error));
 	return error;
 }
 
@@ -166,7 +166,7 @@ static int database_path(struct text *path)
 		r = sys_call2(SYS_getcwd, folder, sizeof(folder));
 		if (r < 0)
 			return (int)r;
-		text_join(path, folder, "/");
+		text_format(path, "%s/", folder);
 	}
 	expand_pattern(path, config.out);
 	if (path->length && path->buffer[path->length - 1] == '/') {
@@ -223,9 +223,7 @@ static int reserve_database(struct text *why)
 		if (fd != -EEXIST || suffix > SUFFIX_MAX)
 			break;
 		text_add_bytes(&next, run.database, stem);
-		text_add(&next, "-");
-		text_add_number(&next, suffix);
-		text_add(&next, extension);
+		text_format(&next, "-%d%s", suffix, extension);
 		if (next.cut)
 			return failed(why, "cannot create", run.database, -ENAMETOOLONG);
 		memcpy(run.database, next.buffer, next.length + 1);
@@ -283,15 +281,6 @@ static bool start_drain(void)
 	return false;
 }
 
-static void note_number(const char *key, int64_t number)
-{
-	TEXT(line, 64);
-
-	text_add(&line, key);
-	text_add_number(&line, number);
-	note_add('m', line.buffer);
-}
-
 /*
  * Notes the id of the job, which must be the same for all ranks. Where the environment has none, it
  * is MASTER_ADDR:MASTER_PORT or, on one machine, names the process that started the ranks.
@@ -302,27 +291,23 @@ static void note_job(void)
 	const char *address = getenv("MASTER_ADDR"), *port = getenv("MASTER_PORT");
 	const char *local_size = getenv("LOCAL_WORLD_SIZE"), *all = getenv("WORLD_SIZE");
 	const bool is_local = local_size && all && strcmp(local_size, all) == 0;
+	const int launcher = process_launcher();
 	struct utsname host = {0};
-	TEXT(line, 400);
 
-	text_add(&line, "job_id ");
 	if (process_job()) {
-		text_add(&line, process_job());
+		note_format('m', "job_id %s", process_job());
 	} else if (process_rank() < 0) {
 		return;
 	} else if (address && port && !is_local) {
-		text_join(&line, address, ":", port);
+		note_format('m', "job_id %s:%s", address, port);
 	} else {
 		sys_call1(SYS_uname, &host);
-		text_join(&line, host.nodename, "-");
-		text_add_number(&line, process_launcher());
-		text_add(&line, "-");
-		text_add_number(&line, (int64_t)process_stat(process_launcher(), 22));
+		note_format('m', "job_id %s-%d-%lu", host.nodename, launcher,
+			    process_stat(launcher, 22));
 	}
-	note_add('m', line.buffer);
-	note_number("attempt ", process_attempt());
+	note_format('m', "attempt %d", process_attempt());
 	if (process_rank() >= 0 && size > 0)
-		note_number("world_size ", size);
+		note_format('m', "world_size %d", size);
 }
 
 /* Opens the file by which `dlprof run` learns the runs to report. */

@@ -77,7 +77,6 @@ static void go_on(struct dlprof_header *header)
 static void fill_header(struct dlprof_segment *shared)
 {
 	struct utsname name;
-	struct text field;
 
 	shared->header.abi = DLPROF_SEGMENT_ABI;
 	shared->header.flags = own.count ? 0 : own.flags;
@@ -97,13 +96,10 @@ static void fill_header(struct dlprof_segment *shared)
 	shared->header.created_unix_ns = clock_ns(CLOCK_REALTIME);
 	shared->header.rank = own.rank;
 	shared->header.local_rank = own.local_rank;
-	text_init(&field, shared->header.version, sizeof(shared->header.version));
-	text_add(&field, DLPROF_VERSION);
+	text_copy(shared->header.version, sizeof(shared->header.version), DLPROF_VERSION);
 	if (sys_call1(SYS_uname, &name) == 0) {
-		text_init(&field, shared->header.host, sizeof(shared->header.host));
-		text_add(&field, name.nodename);
-		text_init(&field, shared->header.kernel, sizeof(shared->header.kernel));
-		text_add(&field, name.release);
+		text_copy(shared->header.host, sizeof(shared->header.host), name.nodename);
+		text_copy(shared->header.kernel, sizeof(shared->header.kernel), name.release);
 	}
 	process_command(shared->header.command, sizeof(shared->header.command));
 	if (own.before && !own.count)
@@ -193,18 +189,6 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	return made ? &segment->shared->stacks[index] : NULL;
 }
 
-/* Adds the segment's path "FOLDER/PID-TIME-INDEX". The time is there because pids repeat. */
-static void add_stem(struct text *path, uint32_t index)
-{
-	text_add(path, own.folder);
-	text_add(path, "/");
-	text_add_number(path, own.pid);
-	text_add(path, "-");
-	text_add_number(path, (int64_t)own.begun_ns);
-	text_add(path, "-");
-	text_add_number(path, index);
-}
-
 /* Prepares a segment with its first slot, so that a full disk is noticed now and not later. */
 static int prepare(struct segment *segment)
 {
@@ -241,9 +225,10 @@ static int add_segment(void)
 	segment = &own.segments[index];
 	for (int part = 0; part < SEGMENT_PART_MAX; part++)
 		segment->reserved[part] = 0;
+	/* The path has the time, because pids repeat. */
 	text_init(&path, segment->path, sizeof(segment->path));
-	add_stem(&path, index);
-	text_add(&path, DLPROF_SEGMENT_UNFINISHED);
+	text_format(&path, "%s/%d-%lu-%u" DLPROF_SEGMENT_UNFINISHED, own.folder, own.pid,
+		    own.begun_ns, index);
 	r = backing_make(segment->path, &segment->shared);
 	if (r < 0)
 		return r;
@@ -274,20 +259,14 @@ const char *segment_path(void)
 
 int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank)
 {
+	const struct dlprof_header *before = own.before;
 	int r;
 
 	note_into(NULL);
 	for (uint32_t i = 0; i < own.count; i++)
 		sys_munmap(own.segments[i].shared, sizeof(struct dlprof_segment));
-	own.count = 0;
-	own.grower = 0;
-	own.in_vain = false;
-	own.claims = 0;
-	own.full = false;
-	own.retry_ns = 0;
-	own.reserve_ns = 0;
-	own.stacks = 0;
-	own.stack_grows = 0;
+	memset(&own, 0, sizeof(own));
+	own.before = before;
 	own.flags = flags;
 	own.rank = rank;
 	own.local_rank = local_rank;
@@ -295,8 +274,7 @@ int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local
 	own.begun_ns = clock_now_ns();
 	if (strlen(folder) >= sizeof(own.folder))
 		return -ENAMETOOLONG;
-	if (folder != own.folder)
-		strcpy(own.folder, folder);
+	strcpy(own.folder, folder);
 	r = add_segment();
 	if (r == 0)
 		note_into(&own.segments[0].shared->header);

@@ -176,16 +176,10 @@ static void add_batches(struct text *line, bool by_gpu)
 	const int32_t rank = process_rank(), size = process_world_size();
 	struct dlprof_account so_far;
 
-	if (rank >= 0 && size > 1) {
-		text_add(line, "rank ");
-		text_add_number(line, rank);
-		text_add(line, " of ");
-		text_add_number(line, size);
-		text_add(line, ": ");
-	}
+	if (rank >= 0 && size > 1)
+		text_format(line, "rank %d of %d: ", rank, size);
 	dlprof_account(&so_far);
-	text_add_number(line, (int64_t)so_far.batches);
-	text_add(line, so_far.batches == 1 ? " batch" : " batches");
+	text_format(line, "%lu %s", so_far.batches, so_far.batches == 1 ? "batch" : "batches");
 	if (!so_far.time_ns)
 		return;
 	if (in_doubt) {
@@ -193,10 +187,9 @@ static void add_batches(struct text *line, bool by_gpu)
 		return;
 	}
 	/* How long the GPU waited is not known here, only in the drain. */
-	text_add(line, by_gpu ? ", the host waited " : ", ");
-	text_add_number(line, (int64_t)((so_far.wait_ns * 100 + so_far.time_ns / 2) /
-					so_far.time_ns));
-	text_add(line, by_gpu ? " % of the time for data" : " % of the time waiting for data");
+	text_format(line, ", %s%lu %s", by_gpu ? "the host waited " : "",
+		    (so_far.wait_ns * 100 + so_far.time_ns / 2) / so_far.time_ns,
+		    by_gpu ? "% of the time for data" : "% of the time waiting for data");
 	/* The first batch is start-up, and a last one may have no whole step. */
 	if (so_far.batches < VERDICT_BATCHES + 1u + training()->stepping)
 		text_add(line, " (too few for a verdict)");
@@ -205,7 +198,7 @@ static void add_batches(struct text *line, bool by_gpu)
 static void add_report(struct text *line, const char *before, const char *database,
 		       const char *behind)
 {
-	text_join(line, before, "dlprof-report ", short_path(database), behind);
+	text_format(line, "%sdlprof-report %s%s", before, short_path(database), behind);
 }
 
 /* Adds where the records are. Says "stored" only if the drain has confirmed that. */
@@ -215,10 +208,9 @@ static void add_place(struct text *line, const char *database)
 	int error = 0;
 	enum run_state state = run_state(clock_now_ns(), &where, &error);
 
-	if (error) {
-		text_join(line, "; ", short_path(database), " cannot be written (",
-			  text_error(error), ")");
-	}
+	if (error)
+		text_format(line, "; %s cannot be written (%s)", short_path(database),
+			    text_error(error));
 	switch (state) {
 	case RUN_STORED:
 		add_report(line, ", ", database, "");
@@ -227,7 +219,7 @@ static void add_place(struct text *line, const char *database)
 		add_report(line, ", ", where, "");
 		break;
 	case RUN_KEPT:
-		text_join(line, ": kept in ", where);
+		text_format(line, ": kept in %s", where);
 		add_report(line, ", ", database, " reads it");
 		break;
 	case RUN_ALONE:
@@ -295,11 +287,12 @@ void summary_print_unseen(const char *package)
 	config_read();
 	if (config.quiet)
 		return;
-	text_join(&line, "dlprof: ", package, " was imported, but no loader was seen in process ");
 	/* The line is about this process only, as its parent may have had a loader. */
-	text_add_number(&line, sys_getpid());
-	text_add(&line, " to hand out a batch: 'dlprof doctor' says what would be seen here, "
-			"DLPROF_BATCH_FN names a loader of your own");
+	text_format(&line,
+		    "dlprof: %s was imported, but no loader was seen in process %d to hand out a "
+		    "batch: 'dlprof doctor' says what would be seen here, DLPROF_BATCH_FN names a "
+		    "loader of your own",
+		    package, sys_getpid());
 	print(&line);
 }
 
@@ -317,7 +310,7 @@ void summary_print(bool by_gpu)
 		add_batches(&line, by_gpu);
 		add_place(&line, database);
 	} else {
-		text_join(&line, "nothing was recorded: ", start_failure());
+		text_format(&line, "nothing was recorded: %s", start_failure());
 	}
 	print(&line);
 }

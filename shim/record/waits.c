@@ -49,19 +49,9 @@ static void add_path(struct text *name, const char *path)
 	text_add(name, length < name->size ? path : path + length - (name->size - 1));
 }
 
-static void add_port(struct text *name, uint16_t port)
-{
-	text_add(name, ":");
-	text_add_number(name, ntohs(port));
-}
-
 static void add_v4(struct text *name, const uint8_t bytes[4], uint16_t port)
 {
-	for (int i = 0; i < 4; i++) {
-		text_add(name, i ? "." : "");
-		text_add_number(name, bytes[i]);
-	}
-	add_port(name, port);
+	text_format(name, "%d.%d.%d.%d:%d", bytes[0], bytes[1], bytes[2], bytes[3], ntohs(port));
 }
 
 static void add_hex(struct text *name, unsigned int number)
@@ -102,8 +92,7 @@ static void add_v6(struct text *name, const uint8_t bytes[16], uint16_t port)
 		text_add(name, i && i != best + best_length ? ":" : "");
 		add_hex(name, bytes[2 * i] << 8 | bytes[2 * i + 1]);
 	}
-	text_add(name, "]");
-	add_port(name, port);
+	text_format(name, "]:%d", ntohs(port));
 }
 
 static void add_peer(struct text *name, int fd)

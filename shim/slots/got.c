@@ -23,7 +23,6 @@
 
 #include "base/note.h"
 #include "base/sys.h"
-#include "base/text.h"
 #include "slots/lookup.h"
 #include "slots/elf.h"
 #include "slots/module.h"
@@ -54,15 +53,9 @@ struct wanted {
 static void note_module(const char *before, const struct module *module, const char *after)
 {
 	struct elf_module elf;
-	TEXT(note, 200);
+	const bool is_named = module_open(module, &elf) && elf.soname;
 
-	text_add(&note, before);
-	if (module_open(module, &elf) && elf.soname)
-		text_add(&note, elf.soname);
-	else
-		text_add(&note, "a module");
-	text_add(&note, after);
-	note_add('w', note.buffer);
+	note_format('w', "%s%s%s", before, is_named ? elf.soname : "a module", after);
 }
 
 /* Returns 1 if writable, 0 if not, or -errno: the kernel tries an atomic "or" with zero. */

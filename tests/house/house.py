@@ -301,7 +301,7 @@ def check_meta():
     keys = {key: by for _, key, by in found}
     named = set()
     for path in files("shim", endings=(".c",)):
-        for key in re.findall(r"""(?:segment_note|note_add)\('m', "([\w.]+) |\bstate_note(?:_number)?\("([\w.]+)",""", text(path)):
+        for key in re.findall(r"""note_(?:add|format)\('m', "([\w.]+) |\bstate_note\("([\w.]+)",""", text(path)):
             check(keys.get("".join(key)) == "PROCESS", path, "notes", key, "which meta.def lacks")
     for path in files("analyzer", endings=(".c", ".h", ".sql")):
         named.update(re.findall(r"\bMETA_([A-Z0-9_]+)", text(path)))

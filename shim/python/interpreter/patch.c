@@ -2,35 +2,28 @@
 #include "python/interpreter/patch.h"
 
 #include "base/note.h"
-#include "base/text.h"
 #include "python/interpreter/wrapper.h"
 #include "record/activate.h"
 
 #define POINT_MAX 64
 
 /* Notes wait here, as modules are imported long before this process begins to record. */
-static struct {
-	const char *where;
-	const char *name;
+static struct noted {
+	const char *where, *name;
 	bool found;
 } noted[POINT_MAX];
 static size_t noted_count;
 
 static void report(size_t i)
 {
-	TEXT(line, 160);
-
-	text_join(&line, noted[i].where, ".", noted[i].name);
-	note_add(noted[i].found ? '+' : '-', line.buffer);
+	note_format(noted[i].found ? '+' : '-', "%s.%s", noted[i].where, noted[i].name);
 }
 
 void patch_note(const char *where, const char *name, bool found)
 {
 	if (noted_count == POINT_MAX)
 		return;
-	noted[noted_count].where = where;
-	noted[noted_count].name = name;
-	noted[noted_count].found = found;
+	noted[noted_count] = (struct noted){where, name, found};
 	if (activate_on())
 		report(noted_count);
 	noted_count++;

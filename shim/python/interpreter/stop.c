@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 
 #include "base/note.h"
-#include "base/text.h"
 #include "base/written.h"
 #include "batch/consumer.h"
 #include "python/interpreter/api.h"
@@ -89,7 +88,6 @@ void stop_now(void)
 {
 	pid_t pids[CHILD_MOST];
 	size_t count;
-	TEXT(line, 64);
 
 	if (consumer_delivered() < config.stop_after || consumer_is_inside())
 		return;
@@ -98,9 +96,7 @@ void stop_now(void)
 	flush_stdio();
 	count = list_children(pids);
 	end_children(pids, count);
-	text_add(&line, "stop_after ");
-	text_add_number(&line, (int64_t)config.stop_after);
-	note_add('m', line.buffer);
+	note_format('m', "stop_after %lu", config.stop_after);
 	written_note();
 	if (on_finish)
 		on_finish();

@@ -46,13 +46,9 @@ static void describe_place(struct text *text, const char *path, const char *name
 	const char *slash = strrchr(path, '/');
 
 	text->length = 0;
-	text_add(text, slash ? slash + 1 : path);
-	text_add(text, ":");
-	text_add_number(text, line);
-	if (strcmp(name, "<module>") != 0) {
-		text_add(text, " in ");
-		text_add(text, name);
-	}
+	text_format(text, "%s:%ld", slash ? slash + 1 : path, line);
+	if (strcmp(name, "<module>") != 0)
+		text_format(text, " in %s", name);
 }
 
 struct walk {

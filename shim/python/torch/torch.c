@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/note.h"
 #include "base/sys.h"
-#include "base/text.h"
 #include "batch/ahead.h"
 #include "batch/pinning.h"
 #include "dlprof/units.h"
@@ -291,17 +290,14 @@ static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 
 static void note_skipped(const struct consumer *consumer, uint64_t ns)
 {
-	TEXT(line, 256);
-
 	if (consumer->skip_left || ns < (uint64_t)NS_PER_S)
 		return;
-	text_add_number(&line, (int64_t)consumer->skip_count);
-	text_join(&line, consumer->skip_count == 1 ? " batch was" : " batches were",
-		  " loaded and thrown away to resume, in ");
-	text_add_number(&line, (int64_t)(ns / NS_PER_S + 0.5));
-	text_add(&line, " s: begin the dataset where the checkpoint ended; Hugging Face's Trainer "
-			"can begin it anew instead (ignore_data_skip=True)");
-	note_add('w', line.buffer);
+	note_format('w',
+		    "%lu %s loaded and thrown away to resume, in %ld s: begin the dataset where "
+		    "the checkpoint ended; Hugging Face's Trainer can begin it anew instead "
+		    "(ignore_data_skip=True)",
+		    consumer->skip_count, consumer->skip_count == 1 ? "batch was" : "batches were",
+		    (long)(ns / NS_PER_S + 0.5));
 }
 
 static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)

@@ -134,9 +134,10 @@ static void tell(const struct setting *setting, enum dlprof_set key, int64_t bef
 
 	if (before == after)
 		return;
-	text_join(setting->note, setting->note->length ? ", " : "", dlprof_set_rows[key].key, " ",
-		  before < 0 ? "none" : word(key, before, words[0], sizeof(words[0])), " -> ",
-		  after < 0 ? "none" : word(key, after, words[1], sizeof(words[1])));
+	text_format(setting->note, "%s%s %s -> %s", setting->note->length ? ", " : "",
+		    dlprof_set_rows[key].key,
+		    before < 0 ? "none" : word(key, before, words[0], sizeof(words[0])),
+		    after < 0 ? "none" : word(key, after, words[1], sizeof(words[1])));
 }
 
 static void put(const struct setting *setting, const char *name, PyObject *value)
@@ -162,13 +163,11 @@ static bool has_field(const struct setting *setting, const char *name)
 static int32_t refuse(const struct setting *setting, enum dlprof_set key, const char *why)
 {
 	TEXT(refused, 48);
-	TEXT(line, 256);
 
-	text_join(&refused, "_dlprof_no_", dlprof_set_rows[key].key);
-	text_join(&line, dlprof_set_rows[key].key, " was not set at ",
-		  setting->place ? setting->place : "a loader", ": ", why);
+	text_format(&refused, "_dlprof_no_%s", dlprof_set_rows[key].key);
 	if (!has_field(setting, refused.buffer))
-		note_add('w', line.buffer);
+		note_format('w', "%s was not set at %s: %s", dlprof_set_rows[key].key,
+			    setting->place ? setting->place : "a loader", why);
 	put(setting, refused.buffer, py.PyBool_FromLong(1));
 	return -1;
 }
@@ -226,7 +225,8 @@ static void set_context(const struct setting *setting, int32_t wanted)
 		return;
 	}
 	if (!has_field(setting, made[0])) {
-		text_join(setting->note, setting->note->length ? ", " : "", "context -> ", buffer);
+		text_format(setting->note, "%scontext -> %s", setting->note->length ? ", " : "",
+			    buffer);
 		put(setting, made[0], py.PyBool_FromLong(1));
 	}
 }
@@ -246,7 +246,7 @@ static void set_sharing(int32_t wanted, struct text *note)
 		value = py.PyUnicode_FromString(buffer);
 	result = value ? py.PyObject_CallFunctionObjArgs(set, value, NULL) : NULL;
 	if (result && note)
-		text_join(note, note->length ? ", " : "", "sharing -> ", buffer);
+		text_format(note, "%ssharing -> %s", note->length ? ", " : "", buffer);
 	py.PyErr_Clear();
 }
 
@@ -316,7 +316,6 @@ void torch_set_loader(PyObject *loader)
 	PyObject *string = api_name(&name);
 	OWNED PyObject *fields = NULL, *type = NULL;
 	TEXT(note, 256);
-	TEXT(line, 400);
 	struct setting setting = {.loader = loader, .note = &note};
 
 	if (likely(!config.set.count) || !loader || !string || api_in_daemon())
@@ -329,10 +328,8 @@ void torch_set_loader(PyObject *loader)
 	setting.fields = fields;
 	setting.place = identity_made_at(loader);
 	set_all(&setting);
-	if (!note.length)
-		return;
-	text_join(&line, setting.place ? setting.place : "a loader", ": ", note.buffer);
-	note_add('s', line.buffer);
+	if (note.length)
+		note_format('s', "%s: %s", setting.place ? setting.place : "a loader", note.buffer);
 }
 
 void torch_set_worker(void)
@@ -349,13 +346,10 @@ void torch_set_load(void)
 {
 	const int32_t wanted = dlprof_set_wanted(&config.set, DLPROF_SET_THREADS, NULL);
 	TEXT(note, 64);
-	TEXT(line, 96);
 
 	torch_set_loads--;
 	tell(&(struct setting){.note = &note}, DLPROF_SET_THREADS, torch_threads_set(wanted),
 	     wanted);
-	if (!note.length)
-		return;
-	text_join(&line, "in each worker: ", note.buffer);
-	note_add('s', line.buffer);
+	if (note.length)
+		note_format('s', "in each worker: %s", note.buffer);
 }
