@@ -42,16 +42,11 @@ static bool find_library(char *ret, size_t size)
 	return true;
 }
 
-static int look_at(const char *path, struct stat *ret)
-{
-	return (int)sys_call4(SYS_newfstatat, AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW);
-}
-
 /* Returns 0 and `path`, or `why` and -ENOENT, -EACCES (not executable), -EPERM (not trusted). */
 static int place_find_drain(struct text *path, struct text *why)
 {
 	char library[TRUST_PATH_BYTES];
-	struct trust_search search = {.from = library, .look = look_at, .read = text_read_file};
+	struct trust_search search = {.from = library, .look = sys_lstat, .read = text_read_file};
 	int r = -ENOENT;
 
 	if (find_library(library, sizeof(library)))
@@ -136,8 +131,7 @@ static bool is_namespace_other(void)
 	if (sys_readlink(own, names[0], sizeof(names[0]) - 1) < 0)
 		return false;
 	if (sys_readlink(of_children, names[1], sizeof(names[1]) - 1) < 0)
-		return sys_call4(SYS_newfstatat, AT_FDCWD, of_children, &status,
-				 AT_SYMLINK_NOFOLLOW) == 0;
+		return sys_lstat(of_children, &status) == 0;
 	return strcmp(names[0], names[1]) != 0;
 }
 
@@ -207,18 +201,11 @@ int spawn_drain(const char *folder, const char *database, struct text *why)
 static bool is_wanted(void)
 {
 	const char *lines = getenv("DLPROF_LINES");
-	char scope = 0;
-	int fd;
+	char scope[8];
 
 	if (lines && strcmp(lines, "off") == 0)
 		return false;
-	fd = sys_open(SCOPE, O_RDONLY, 0);
-	if (fd < 0)
-		return false;
-	if (sys_read(fd, &scope, 1) != 1)
-		scope = 0;
-	sys_close(fd);
-	return scope == '1';
+	return text_read_file(SCOPE, scope, sizeof(scope)) > 0 && scope[0] == '1';
 }
 
 void permit_drain(int drain)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -179,6 +180,11 @@ static inline int sys_gettid(void)
 static inline int sys_readlink(const char *path, char *buffer, size_t size)
 {
 	return (int)sys_call4(SYS_readlinkat, AT_FDCWD, path, buffer, size);
+}
+
+static inline int sys_lstat(const char *path, struct stat *ret)
+{
+	return (int)sys_call4(SYS_newfstatat, AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW);
 }
 
 static inline int sys_unlink(const char *path)

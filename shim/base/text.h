@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "dlprof/event.h"
 
@@ -48,6 +49,14 @@ static inline bool text_is_capital(char c)
 static inline bool text_is_letter(char c)
 {
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* Returns the name, or the end of a longer one, which says more than its beginning. */
+static inline const char *text_end(const char *name, size_t size)
+{
+	const size_t length = strlen(name);
+
+	return length < size ? name : name + length - (size - 1);
 }
 
 /* Returns words for an error that the user can mend. */

@@ -18,8 +18,6 @@
 /* another user counts as gone after this time without a call (profilers switch kinds one by one) */
 #define QUIET_NS 100000000
 
-#define PER_THREAD_BUFFERS 9 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER */
-
 #define EXPORT __attribute__((visibility("default")))
 
 static struct {
@@ -315,7 +313,8 @@ EXPORT int cuptiActivityRegisterTimestampCallback(void *callback)
 EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 {
 	RESOLVE(cuptiActivitySetAttribute);
-	if (attribute == PER_THREAD_BUFFERS && state_mode() == STATE_CUPTI && state_is_armed()) {
+	if (attribute == CUPTI_ATTRIBUTE_OWN_BUFFERS && state_mode() == STATE_CUPTI &&
+	    state_is_armed()) {
 		note_change();
 		activity_yield(theirs.kinds);
 		/* CUPTI still calls our callbacks, until the other user enables kinds. */

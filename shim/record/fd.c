@@ -107,6 +107,7 @@ static OFTEN void set_path(int fd, const char *path)
 	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
 		return;
 	atomic_thread_fence(memory_order_release);
+	/* Not by text_end(): without a known limit, gcc calls memcpy(), which TSan checks. */
 	if (length >= FD_PATH_BYTES) {
 		path += length - (FD_PATH_BYTES - 1);
 		length = FD_PATH_BYTES - 1;
@@ -131,7 +132,7 @@ bool fd_link(int fd, char path[FD_PATH_BYTES])
 {
 	char full[512];
 	TEXT(link, 64);
-	int length, skip;
+	int length;
 
 	text_format(&link, "/proc/self/fd/%d", fd);
 	length = sys_readlink(link.buffer, full, sizeof(full) - 1);
@@ -139,8 +140,7 @@ bool fd_link(int fd, char path[FD_PATH_BYTES])
 	if (length <= 0)
 		return false;
 	full[length] = '\0';
-	skip = length < FD_PATH_BYTES ? 0 : length - (FD_PATH_BYTES - 1);
-	memcpy(path, full + skip, (size_t)(length - skip) + 1);
+	strcpy(path, text_end(full, FD_PATH_BYTES));
 	return full[0] == '/';
 }
 

@@ -12,11 +12,6 @@
 #define SUFFIX_MAX 1000
 #define PATH_BYTES 1040
 
-static int look_at(const char *path, struct stat *status)
-{
-	return (int)sys_call4(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
-}
-
 static bool is_own(const struct stat *status)
 {
 	return status->st_uid == (uid_t)sys_call0(SYS_geteuid);
@@ -25,7 +20,7 @@ static bool is_own(const struct stat *status)
 int folder_check(const char *folder)
 {
 	struct stat status;
-	int r = look_at(folder, &status);
+	int r = sys_lstat(folder, &status);
 
 	if (r < 0)
 		return r;
@@ -49,7 +44,7 @@ bool folder_link_is_free(const char *database)
 	int r;
 
 	link_path(&link, database);
-	r = look_at(link.buffer, &status);
+	r = sys_lstat(link.buffer, &status);
 	if (r < 0)
 		return r == -ENOENT;
 	if (!S_ISLNK(status.st_mode) || !is_own(&status))
@@ -58,7 +53,7 @@ bool folder_link_is_free(const char *database)
 	if (r <= 0)
 		return false;
 	target[r] = '\0';
-	return dlprof_parse_folder(target, &pid, &ticks) && look_at(target, &status) == -ENOENT;
+	return dlprof_parse_folder(target, &pid, &ticks) && sys_lstat(target, &status) == -ENOENT;
 }
 
 static int make_link(const char *folder, const char *database)
@@ -110,7 +105,7 @@ int folder_make(const char *base, const char *database, char *folder, size_t siz
 		if (path.cut)
 			return -ENAMETOOLONG;
 		/* Before an exec(), this process may have made a run of the same name. */
-		if (look_at(folder, &status) == 0)
+		if (sys_lstat(folder, &status) == 0)
 			continue;
 		*ret_linked = make_link(folder, database) == 0;
 		r = make(folder);

@@ -119,17 +119,6 @@ OFTEN void span_cancel(struct span *span)
 		span_unwind(span->thread, (uintptr_t)span);
 }
 
-static void add_path(struct text *path, const struct span *span)
-{
-	const char *full = span->fd >= 0 && !span->path ? tally_visited(span->thread) : span->path;
-	size_t length;
-
-	if (!full)
-		return;
-	length = strlen(full);
-	text_add(path, length < path->size ? full : full + length - path->size + 1);
-}
-
 /* A thread may record CREDIT_MAX slow operations of each class, and one more every CREDIT_NS. */
 #define CREDIT_MAX 16
 #define CREDIT_NS  UINT64_C(2000000000)
@@ -171,15 +160,15 @@ static void push_operation(const struct span *span, uint64_t duration_ns, uint64
 		.task = span->thread->task,
 		.op = {.bytes = bytes, .class = span->class},
 	};
-	struct text text;
+	const char *path = span->path;
 
 	if (config.detail != CONFIG_DETAIL_ALL && !spend_credit(span->thread, span->class, now_ns))
 		return;
-	text_init(&text, event.op.name, sizeof(event.op.name));
-	text_add(&text, span->name);
-	text_init(&text, event.op.path, sizeof(event.op.path));
-	if (slow || span->path)
-		add_path(&text, span);
+	if (!path && slow && span->fd >= 0)
+		path = tally_visited(span->thread);
+	text_copy(event.op.name, sizeof(event.op.name), span->name);
+	text_copy(event.op.path, sizeof(event.op.path),
+		  text_end(path ? path : "", sizeof(event.op.path)));
 	thread_push(span->thread, &event);
 	if (slow)
 		stack_keep(span->thread, event.begin_ns);

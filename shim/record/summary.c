@@ -201,25 +201,27 @@ static void add_report(struct text *line, const char *before, const char *databa
 	text_format(line, "%sdlprof-report %s%s", before, short_path(database), behind);
 }
 
-/* Adds where the records are. Says "stored" only if the drain has confirmed that. */
-static void add_place(struct text *line, const char *database)
-{
-	const char *where = "";
-	int error = 0;
-	enum run_state state = run_state(clock_now_ns(), &where, &error);
+/* Where the records are, as far as the drain has confirmed it. */
+struct place {
+	enum run_state state;
+	const char *where;
+	int error;
+};
 
-	if (error)
+static void add_place(struct text *line, const char *database, const struct place *place)
+{
+	if (place->error)
 		text_format(line, "; %s cannot be written (%s)", short_path(database),
-			    text_error(error));
-	switch (state) {
+			    text_error(place->error));
+	switch (place->state) {
 	case RUN_STORED:
 		add_report(line, ", ", database, "");
 		break;
 	case RUN_RENAMED:
-		add_report(line, ", ", where, "");
+		add_report(line, ", ", place->where, "");
 		break;
 	case RUN_KEPT:
-		text_format(line, ": kept in %s", where);
+		text_format(line, ": kept in %s", place->where);
 		add_report(line, ", ", database, " reads it");
 		break;
 	case RUN_ALONE:
@@ -227,19 +229,15 @@ static void add_place(struct text *line, const char *database)
 				 "started: ", database, " has what fitted into memory");
 		break;
 	case RUN_IN_RINGS:
-		add_report(line, error ? ": " : "; dlprof-drain does not answer: ", database,
+		add_report(line, place->error ? ": " : "; dlprof-drain does not answer: ", database,
 			   " adds what is still in memory");
 		break;
 	}
 }
 
-static bool is_stored(void)
+static bool is_stored(const struct place *place)
 {
-	const char *where = "";
-	int error = 0;
-	const enum run_state state = run_state(clock_now_ns(), &where, &error);
-
-	return !error && (state == RUN_STORED || state == RUN_RENAMED);
+	return !place->error && (place->state == RUN_STORED || place->state == RUN_RENAMED);
 }
 
 static void print(struct text *line)
@@ -299,16 +297,18 @@ void summary_print_unseen(const char *package)
 void summary_print(bool by_gpu)
 {
 	const char *database = run_database();
+	struct place place = {.where = ""};
 	TEXT(line, 5000);
 
 	if (config.quiet || (!database && !start_failure()))
 		return;
-	if (database && (run_is_reported() || !is_first_rank()) && is_stored())
+	place.state = run_state(clock_now_ns(), &place.where, &place.error);
+	if (database && (run_is_reported() || !is_first_rank()) && is_stored(&place))
 		return;
 	text_add(&line, "dlprof: ");
 	if (database) {
 		add_batches(&line, by_gpu);
-		add_place(&line, database);
+		add_place(&line, database, &place);
 	} else {
 		text_format(&line, "nothing was recorded: %s", start_failure());
 	}

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "dlprof/hash.h"
 #include "record/segment.h"
 
@@ -13,19 +14,11 @@ enum {
 	KERNELS = DLPROF_TALLY_KERNELS_AT,
 };
 
-/* Returns the name, or the end of a longer name, which says more than its beginning. */
-static const char *fitting(const char *name, size_t size)
-{
-	size_t length = strlen(name);
-
-	return length < size ? name : name + length - (size - 1);
-}
-
 static OFTEN void set_name(char *field, size_t size, const char *name)
 {
 	size_t length;
 
-	name = fitting(name ? name : "", size);
+	name = text_end(name ? name : "", size);
 	length = strlen(name);
 	if (length)
 		memcpy(field, name, length);
@@ -56,7 +49,7 @@ static void rename_done(struct dlprof_tally *tally)
 
 static OFTEN bool holds(const char *field, size_t size, const char *name)
 {
-	return strcmp(field, name) == 0 || strcmp(field, fitting(name, size)) == 0;
+	return strcmp(field, name) == 0 || strcmp(field, text_end(name, size)) == 0;
 }
 
 static OFTEN bool is_called(const struct dlprof_tally *tally, enum dlprof_tally_kind kind,
@@ -172,7 +165,7 @@ static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *n
 	uint16_t tag;
 	size_t length;
 
-	name = fitting(name, DLPROF_TALLY_NAME_BYTES);
+	name = text_end(name, DLPROF_TALLY_NAME_BYTES);
 	length = strlen(name);
 	tag = tag_of(hash_of(name, length));
 	for (uint32_t i = 0; (i = find_tag(top, tag, i)) < top->count; i++)
@@ -286,7 +279,7 @@ static OFTEN struct dlprof_tally *folder_of(struct thread *thread, char *path,
 
 	if (slash)
 		slash[slash == path] = '\0';
-	if (slash && last && strcmp(last->name, fitting(path, sizeof(last->name))) == 0)
+	if (slash && last && strcmp(last->name, text_end(path, sizeof(last->name))) == 0)
 		return last;
 	if (last)
 		set_weight(&thread->folders, last);

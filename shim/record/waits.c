@@ -41,14 +41,6 @@ static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind,
 	return tally_named(thread, DLPROF_TALLY_WAIT, name, detail, 0);
 }
 
-/* Adds the path, or the end of a long path, which says more than its beginning. */
-static void add_path(struct text *name, const char *path)
-{
-	const size_t length = strlen(path);
-
-	text_add(name, length < name->size ? path : path + length - (name->size - 1));
-}
-
 static void add_v4(struct text *name, const uint8_t bytes[4], uint16_t port)
 {
 	text_format(name, "%d.%d.%d.%d:%d", bytes[0], bytes[1], bytes[2], bytes[3], ntohs(port));
@@ -122,7 +114,7 @@ static void add_peer(struct text *name, int fd)
 		if (!path[0] && path[1] && length > sizeof(sa_family_t) + 1)
 			path[0] = '@';
 		if (length > sizeof(sa_family_t) && path[0])
-			add_path(name, path);
+			text_add(name, text_end(path, name->size));
 	}
 	if (!name->length)
 		text_add(name, at.any.sa_family == AF_UNIX ? "unix socket" : "socket");
@@ -184,7 +176,7 @@ void waits_add_faults(struct thread *thread, uint64_t count, uint64_t ns)
 
 	if (!path)
 		return;
-	add_path(&name, path);
+	text_add(&name, text_end(path, NAME_BYTES));
 	tally_add(tally_of(thread, WAIT_FAULT, name.buffer), count, ns, 0);
 }
 
@@ -204,7 +196,7 @@ void waits_add_write(struct thread *thread, int fd, uint64_t ns, uint64_t bytes)
 		return;
 	}
 	fd_link(fd, link);
-	add_path(&name, link);
+	text_add(&name, text_end(link, NAME_BYTES));
 	tally_add(tally_of(thread, WAIT_WRITE, name.buffer), 1, ns, bytes);
 }
 
@@ -240,7 +232,7 @@ void waits_try(struct thread *thread, const char *path, bool is_held)
 
 	if (!is_held && !thread->tried.lock[0])
 		return;
-	add_path(&name, path);
+	text_add(&name, text_end(path, NAME_BYTES));
 	try_named(thread, name.buffer, is_held);
 }
 
@@ -274,7 +266,7 @@ void waits_add_lock(struct thread *thread, int fd, uint64_t ns, bool is_held)
 	if (ns < WAITS_LEAST_NS && !is_held && !thread->tried.lock[0])
 		return;
 	fd_path(fd, path);
-	add_path(&name, path);
+	text_add(&name, text_end(path, NAME_BYTES));
 	try_named(thread, name.buffer, is_held);
 	if (ns >= WAITS_LEAST_NS)
 		tally_add(tally_of(thread, WAIT_LOCK, name.buffer), 1, ns, 0);
