@@ -65,9 +65,9 @@ static bool is_nested(const struct thread *thread)
 
 bool consumer_is_inside(void)
 {
-	const struct thread *thread = activate_on() ? thread_self : NULL;
+	const struct thread *thread = activate_on() ? thread_known() : NULL;
 
-	return thread && thread->life == thread_life && is_nested(thread);
+	return thread && is_nested(thread);
 }
 
 static uint16_t flags_of(const struct consumer *consumer, bool nested)
@@ -313,13 +313,10 @@ static void enter_next(struct consumer *consumer, struct consumer_wait *wait,
 		       struct thread *thread, uint64_t begin_ns)
 {
 	launches_new_step(thread);
-	wait->stream = thread->stream;
-	wait->generation = thread->generation;
-	wait->task = thread->task;
+	wait->load = thread->load;
 	wait->waited_ns = thread->waited_ns;
-	thread->stream = consumer->workers == 0 ? consumer->stream : 0;
-	thread->generation = consumer->generation;
-	thread->task = (uint32_t)consumer->ordinal;
+	thread->load = (struct thread_load){consumer->workers == 0 ? consumer->stream : 0,
+					    consumer->generation, (uint32_t)consumer->ordinal};
 	if (consumer->receive_ns != UINT64_MAX)
 		consumer->receive_ns = 0;
 	enter(wait, thread, begin_ns);
@@ -349,9 +346,7 @@ static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 
 	if (!thread || !leave(wait, end_ns))
 		return thread;
-	thread->stream = wait->stream;
-	thread->generation = wait->generation;
-	thread->task = wait->task;
+	thread->load = wait->load;
 	thread->wait_count++;
 	return thread;
 }

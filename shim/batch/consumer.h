@@ -97,9 +97,7 @@ struct consumer_wait {
 	bool nested;
 	uint64_t begin_ns;
 	uint64_t waited_ns;
-	uint64_t stream;
-	uint32_t generation;
-	uint32_t task;
+	struct thread_load load;   /* what the thread loaded before */
 	struct thread_parts outer; /* parts of the wait around this one */
 };
 

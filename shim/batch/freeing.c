@@ -82,12 +82,12 @@ static bool lacked_core(struct thread *thread)
 
 bool freeing_begin(struct freeing *freeing, const void *address)
 {
-	struct thread *thread = thread_self;
+	struct thread *thread = thread_known();
 	uint64_t now_ns, pause_ns;
 
 	if (likely(!atomic_load_explicit(&any, memory_order_relaxed)) || !forget(address))
 		return false;
-	if (!thread || thread->life != thread_life || !thread->free_since_ns)
+	if (!thread || !thread->free_since_ns)
 		return false;
 	now_ns = clock_now_ns();
 	pause_ns = now_ns - thread->free_since_ns;

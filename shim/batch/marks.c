@@ -31,13 +31,10 @@ struct lane {
 	const struct thread *_Atomic thread;
 	_Atomic uint32_t tid;
 	int64_t batch;
-	uint32_t generation;
 	struct scope_load load;
 	/* the thread's values, restored after the load: the thread may be a loader's worker */
 	int32_t worker;
-	uint64_t thread_stream;
-	uint32_t thread_generation;
-	uint32_t thread_task;
+	struct thread_load outer;
 };
 
 TABLE(struct lane, lanes, LANE_MAX)
@@ -103,11 +100,9 @@ static RARELY struct thread *enter_first(void)
 
 struct thread *marks_enter(void)
 {
-	struct thread *thread = thread_self;
+	struct thread *thread = activate_on() ? thread_known() : NULL;
 
-	if (likely(activate_on() && thread && thread->life == thread_life))
-		return thread;
-	return enter_first();
+	return likely(thread) ? thread : enter_first();
 }
 
 static uint64_t own_stream(void)
@@ -362,9 +357,7 @@ static void count_workers(const struct lane *lane)
 static void leave_lane(struct thread *thread, struct lane *lane)
 {
 	thread->worker = lane->worker;
-	thread->stream = lane->thread_stream;
-	thread->generation = lane->thread_generation;
-	thread->task = lane->thread_task;
+	thread->load = lane->outer;
 	atomic_store(&lane->owner, 0);
 }
 
@@ -388,13 +381,9 @@ void dlprof_load_begin(int64_t batch)
 	atomic_compare_exchange_strong(&loop.stream, &none, own_stream());
 	lane->batch = batch;
 	lane->worker = thread->worker;
-	lane->thread_stream = thread->stream;
-	lane->thread_generation = thread->generation;
-	lane->thread_task = thread->task;
-	lane->generation = loop.generation;
-	thread->stream = loop.stream;
-	thread->generation = lane->generation;
-	thread->task = batch < 0 ? 0 : (uint32_t)batch;
+	lane->outer = thread->load;
+	thread->load = (struct thread_load){loop.stream, loop.generation,
+					    batch < 0 ? 0 : (uint32_t)batch};
 	if (loop.stream == own_stream()) {
 		thread->worker = lane == &inline_lane ? -1 : (int32_t)(lane - lanes());
 		count_workers(lane);
@@ -412,7 +401,7 @@ void dlprof_load_end(int64_t batch)
 	if (batch == DLPROF_NEXT)
 		batch = lane->batch;
 	if (batch >= 0 && batch <= UINT32_MAX) {
-		thread->task = (uint32_t)batch;
+		thread->load.task = (uint32_t)batch;
 		scope_load_end(thread, &lane->load, 0, false);
 	} else {
 		scope_load_cancel(thread, &lane->load);

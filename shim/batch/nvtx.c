@@ -139,9 +139,9 @@ static int push(const char *text)
 
 static int pop(void)
 {
-	struct thread *thread = activate_on() ? thread_self : NULL;
+	struct thread *thread = activate_on() ? thread_known() : NULL;
 
-	if (!thread || thread->life != thread_life || !thread->range_depth)
+	if (!thread || !thread->range_depth)
 		return NO_TRACKING;
 	thread->range_depth--;
 	if (thread->range_depth < THREAD_RANGE_MAX && thread->ranges[thread->range_depth].kept)

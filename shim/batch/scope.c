@@ -156,26 +156,18 @@ static struct dlprof_event load_event(struct thread *thread, const struct scope_
 	const uint64_t end_ns = clock_now_ns();
 	const struct thread_used used = scope_used(thread, end_ns), *begin = &load->used;
 	const struct dlprof_counter *now, *before = load->before;
-	struct dlprof_event event = {
-		.kind = DLPROF_EVENT_LOAD,
-		.flags = failed ? DLPROF_FLAG_FAILED : 0,
-		.worker = thread->worker,
-		.begin_ns = begin->at_ns,
-		.duration_ns = end_ns - begin->at_ns,
-		.stream = thread->stream,
-		.generation = thread->generation,
-		.task = thread->task,
-		.load = {
-			.cpu_ns = used.cpu_ns > begin->cpu_ns ? used.cpu_ns - begin->cpu_ns : 0,
-			.storage_blocks = used.blocks - begin->blocks,
-			.samples = samples,
-		},
-	};
+	struct dlprof_event event = thread_event(thread, DLPROF_EVENT_LOAD);
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
 	struct dlprof_load *sums = &event.load;
 	uint32_t blocks = 0;
 	bool alone;
 
+	event.flags = failed ? DLPROF_FLAG_FAILED : 0;
+	event.begin_ns = begin->at_ns;
+	event.duration_ns = end_ns - begin->at_ns;
+	sums->cpu_ns = used.cpu_ns > begin->cpu_ns ? used.cpu_ns - begin->cpu_ns : 0;
+	sums->storage_blocks = used.blocks - begin->blocks;
+	sums->samples = samples;
 	/* Read other threads' counters now: once this load has ended, another one may begin. */
 	alone = load->alone && unlikely(segment_others(thread->slot, others));
 	if (alone && load->others_read)

@@ -328,9 +328,9 @@ static uint32_t weigh_cpu(const struct stage_call *call)
 
 static uint64_t read_so_far(void)
 {
-	const struct thread *thread = thread_self;
+	const struct thread *thread = thread_known();
 
-	if (!thread || thread->life != thread_life)
+	if (!thread)
 		return 0;
 	return thread->slot->counters[DLPROF_CLASS_READ].ns +
 	       thread->slot->counters[DLPROF_CLASS_OPEN].ns;

@@ -33,8 +33,8 @@ void taker_trains_first(void);
 
 static inline void taker_trains(void)
 {
-	const struct thread *thread = thread_self;
+	const struct thread *thread = thread_known();
 
-	if (unlikely(!thread || thread->life != thread_life || !ahead_is_settled(thread)))
+	if (unlikely(!thread || !ahead_is_settled(thread)))
 		taker_trains_first();
 }

@@ -115,11 +115,9 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 /* Returns this thread's data of the current step, or NULL if it is in no step. */
 static OFTEN struct thread_training *own(void)
 {
-	struct thread *thread = activate_on() ? thread_self : NULL;
+	struct thread *thread = activate_on() ? thread_known() : NULL;
 
-	if (!thread || thread->life != thread_life || !thread->training.since_ns)
-		return NULL;
-	return &thread->training;
+	return thread && thread->training.since_ns ? &thread->training : NULL;
 }
 
 /* Begins a part. Drops the time since a backward pass if an unseen optimizer may have used it. */

@@ -113,12 +113,10 @@ static OFTEN struct thread_place place_of(const struct thread *thread)
 {
 	return (struct thread_place){
 		.frame_address = thread->frame->address,
-		.stream = thread->stream,
+		.load = thread->load,
 		.boundary_count = thread->boundary_count,
 		.depth = thread_depth(thread),
 		.load_depth = thread->load_depth,
-		.generation = thread->generation,
-		.task = thread->task,
 	};
 }
 

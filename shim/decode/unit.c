@@ -66,7 +66,7 @@ static OFTEN bool is_part_of_image(const struct thread *thread)
 
 	return thread->boundary_address ||
 	       (image && image->place.frame_address == thread->frame->address &&
-		image->place.task == thread->task);
+		image->place.load.task == thread->load.task);
 }
 
 OFTEN bool unit_begin(struct unit *unit, enum decode_library_id id, const char *name)

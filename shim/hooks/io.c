@@ -9,20 +9,13 @@
 #include "record/segment.h"
 #include "record/tally.h"
 
-static inline bool has_slot(void)
-{
-	const struct thread *thread = thread_self;
-
-	return likely(thread && thread->life == thread_life);
-}
-
 /* Takes no slot yet: slots take disk space, and a worker's sending thread opens no data. */
 OFTEN bool hook_open_begin(struct span *span)
 {
 	span->fd = -1;
 	span->path = NULL;
 	span->uncounted = false;
-	if (has_slot())
+	if (thread_known())
 		return span_begin(span, DLPROF_CLASS_OPEN);
 	span->thread = NULL;
 	span->begin_ticks = clock_ticks();
@@ -147,7 +140,7 @@ OFTEN bool hook_close_begin(struct span *span, int fd)
 	enum fd_kind kind = fd_known(fd);
 
 	if (kind == FD_UNKNOWN || !fd_forget(fd) || (kind != FD_DATA && kind != FD_NAMED) ||
-	    !has_slot())
+	    !thread_known())
 		return false;
 	span->fd = -1;
 	span->path = NULL;
@@ -160,10 +153,9 @@ OFTEN bool hook_read_begin(struct span *span, int fd)
 	enum fd_kind kind = fd_kind(fd);
 
 	if (kind == FD_PIPE) {
-		struct thread *thread = thread_self;
+		struct thread *thread = thread_known();
 
-		if (thread && thread->life == thread_life && thread->receiving &&
-		    !thread->receive_begin_ns)
+		if (thread && thread->receiving && !thread->receive_begin_ns)
 			thread->receive_begin_ns = clock_now_ns();
 	}
 	if (kind != FD_DATA)

@@ -34,11 +34,11 @@
 /* Notes that a thread imports a module: what it decodes meanwhile is no data. */
 static PyObject *on_find_and_load(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	struct thread *thread = thread_self;
+	struct thread *thread = thread_known();
 	const uint32_t life = thread_life;
 	PyObject *module;
 
-	if (!thread || thread->life != life)
+	if (!thread)
 		return py.PyObject_Call(original, args, kwargs);
 	thread->import_depth++;
 	module = py.PyObject_Call(original, args, kwargs);

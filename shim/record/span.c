@@ -149,21 +149,16 @@ static void push_operation(const struct span *span, uint64_t duration_ns, uint64
 {
 	uint64_t now_ns = clock_now_ns();
 	bool slow = duration_ns >= config.slow_ns;
-	struct dlprof_event event = {
-		.kind = DLPROF_EVENT_OP,
-		.flags = failed ? DLPROF_FLAG_FAILED : 0,
-		.worker = span->thread->worker,
-		.begin_ns = now_ns - duration_ns,
-		.duration_ns = duration_ns,
-		.stream = span->thread->stream,
-		.generation = span->thread->generation,
-		.task = span->thread->task,
-		.op = {.bytes = bytes, .class = span->class},
-	};
+	struct dlprof_event event = thread_event(span->thread, DLPROF_EVENT_OP);
 	const char *path = span->path;
 
 	if (config.detail != CONFIG_DETAIL_ALL && !spend_credit(span->thread, span->class, now_ns))
 		return;
+	event.flags = failed ? DLPROF_FLAG_FAILED : 0;
+	event.begin_ns = now_ns - duration_ns;
+	event.duration_ns = duration_ns;
+	event.op.bytes = bytes;
+	event.op.class = span->class;
 	if (!path && slow && span->fd >= 0)
 		path = tally_visited(span->thread);
 	text_copy(event.op.name, sizeof(event.op.name), span->name);

@@ -314,13 +314,12 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 
 void tally_take_back(int fd)
 {
-	struct thread *thread = thread_self;
+	struct thread *thread = thread_known();
 	struct thread_visit *visit;
 	struct dlprof_tally *file;
 
 	/* A vfork child that goes on here would change the state of a thread of its parent. */
-	if (!thread || thread->life != thread_life || !segment_is_own() ||
-	    !tally_is_visited(thread, fd) || !thread->visit.file)
+	if (!thread || !segment_is_own() || !tally_is_visited(thread, fd) || !thread->visit.file)
 		return;
 	visit = &thread->visit;
 	file = visit->file;

@@ -73,12 +73,18 @@ static_assert(DLPROF_TALLY_FILE_COUNT <= THREAD_TOP_MAX &&
 #define THREAD_IMAGE_MAX   4
 #define THREAD_DECODER_MAX 32
 
+/* The batch that a thread loads, by the numbers that its records have. */
+struct thread_load {
+	uint64_t stream; /* 0: no batch */
+	uint32_t generation, task;
+};
+
 /* Where a thread is: in which call, load and batch. Without padding, for memcmp(). */
 struct thread_place {
 	uintptr_t frame_address;
-	uint64_t stream;
+	struct thread_load load;
 	uint64_t boundary_count;
-	uint32_t depth, load_depth, generation, task;
+	uint32_t depth, load_depth;
 };
 
 struct thread_image {
@@ -201,9 +207,7 @@ struct thread {
 	alignas(64) const void *image_handles[THREAD_IMAGE_MAX];
 	uint32_t image_next;		/* the image to give up next if none is free */
 	int32_t worker;
-	uint32_t generation;
-	uint32_t task;
-	uint64_t stream;		/* 0: no batch */
+	struct thread_load load;
 	uint64_t boundary_count; /* number of decodes when such an outermost call began */
 	uint64_t sample_floor_ns;	/* faster samples are not listed */
 
@@ -324,6 +328,27 @@ static inline bool thread_is_full(const struct thread *thread)
 	return unlikely(thread->frame == &thread->frames[THREAD_FRAME_MAX]);
 }
 
+/* Returns this thread if it has a slot in this life, else NULL. */
+static inline struct thread *thread_known(void)
+{
+	struct thread *thread = thread_self;
+
+	return likely(thread && thread->life == thread_life) ? thread : NULL;
+}
+
+/* Returns a record of what the thread loads. */
+static inline struct dlprof_event thread_event(const struct thread *thread,
+					       enum dlprof_event_kind kind)
+{
+	return (struct dlprof_event){
+		.kind = (uint16_t)kind,
+		.worker = thread->worker,
+		.stream = thread->load.stream,
+		.generation = thread->load.generation,
+		.task = thread->load.task,
+	};
+}
+
 struct thread *thread_claim(void);
 
 void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid);
@@ -331,32 +356,27 @@ void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid)
 /* Returns this thread if it loads a batch, else NULL. Fast, for calls that all threads make. */
 static inline struct thread *thread_loading(void)
 {
-	struct thread *thread = thread_self;
+	struct thread *thread = thread_known();
 
-	if (likely(!thread || thread->life != thread_life || !thread->load_depth))
-		return NULL;
-	return thread;
+	return unlikely(thread && thread->load_depth) ? thread : NULL;
 }
 
 /* Returns this thread if it waits for a batch and loads none itself, else NULL. */
 static inline struct thread *thread_waiting(void)
 {
-	struct thread *thread = thread_self;
+	struct thread *thread = thread_known();
 
-	if (!thread || thread->life != thread_life || !thread->wait_depth ||
-	    thread->load_depth != thread->parts.load_depth)
-		return NULL;
-	return thread;
+	return thread && thread->wait_depth && thread->load_depth == thread->parts.load_depth
+		       ? thread
+		       : NULL;
 }
 
 /* Returns this thread; NULL if the process does not record, or no slot is free. */
 static inline struct thread *thread_get(void)
 {
-	struct thread *thread = thread_self;
+	struct thread *thread = thread_known();
 
-	if (likely(thread && thread->life == thread_life))
-		return thread;
-	return thread_claim();
+	return likely(thread) ? thread : thread_claim();
 }
 
 /* Returns true if the ring has room for `count` records, which a full disk may still prevent. */

@@ -123,7 +123,7 @@ static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, P
 	one->users++;
 	tfdata_hold();
 	/* If this thread has a stream, it loads the batch itself, so this call is a load. */
-	if (thread && thread->stream)
+	if (thread && thread->load.stream)
 		batch = loading_call(thread, 0, callable, args, kwargs);
 	else
 		batch = py.PyObject_Call(callable, args, kwargs);

@@ -148,12 +148,12 @@ static void watch_dataset(PyObject *module)
 static PyObject *on_job(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	static const char *const own[] = {"_worker_fn", "_thread_worker_fn"};
-	struct thread *thread = activate_on() ? thread_self : NULL;
+	struct thread *thread = activate_on() ? thread_known() : NULL;
 	PyObject *indices = py.PyTuple_Size(args) > 0 ? py.PyTuple_GetItem(args, 0) : NULL;
 	PyObject *module = api_module(LOADERS);
 	OWNED PyObject *ours = NULL;
 
-	if (!thread || thread->life != thread_life || !thread->stream)
+	if (!thread || !thread->load.stream)
 		return py.PyObject_Call(original, args, kwargs);
 	for (size_t i = 0; module && i < ARRAY_COUNT(own) && !ours; i++) {
 		OWNED PyObject *function = api_get_named(module, own[i]);
@@ -179,7 +179,7 @@ static PyObject *record_job(PyObject *task)
 
 	if (job < 0 || job >= FOLLOW_NO_TASK || py.PyTuple_Size(task) != 5 || !thread)
 		return NULL;
-	thread->task = (uint32_t)job;
+	thread->load.task = (uint32_t)job;
 	function = py.PyCFunction_NewEx(&job_method, py.PyTuple_GetItem(task, 2), NULL);
 	return function ? py.PyTuple_Pack(5, py.PyTuple_GetItem(task, 0),
 					  py.PyTuple_GetItem(task, 1), function,
@@ -222,7 +222,7 @@ static PyObject *enter_worker(PyObject *tasks, PyObject *results)
 	static PyObject *class;
 	const bool is_process = torch_pipe_inode(results, "_writer") != 0;
 	struct thread *thread = consumer_record() ? thread_get() : NULL;
-	struct dlprof_event event = {.kind = DLPROF_EVENT_WORKER};
+	struct dlprof_event event;
 	int64_t number;
 
 	if (!class)
@@ -231,12 +231,10 @@ static PyObject *enter_worker(PyObject *tasks, PyObject *results)
 		return NULL;
 	number = is_process ? process_number() : thread_count++;
 	thread->worker = (int32_t)(worker_count && number >= 0 ? number % worker_count : number);
-	thread->stream = stream_of(results, "_writer");
-	thread->generation = DLPROF_GENERATION_ANY;
-	event.worker = thread->worker;
+	thread->load.stream = stream_of(results, "_writer");
+	thread->load.generation = DLPROF_GENERATION_ANY;
+	event = thread_event(thread, DLPROF_EVENT_WORKER);
 	event.begin_ns = clock_now_ns();
-	event.stream = thread->stream;
-	event.generation = thread->generation;
 	if (is_process)
 		thread_push(thread, &event);
 	return standin_make(class, tasks);

@@ -103,8 +103,7 @@ static PyObject *on_thread(PyObject *original, PyObject *args, PyObject *kwargs)
 	struct thread *thread = iterator && consumer_record() ? thread_get() : NULL;
 
 	if (thread) {
-		thread->stream = thread_stream(iterator);
-		thread->generation = thread->task = 0;
+		thread->load = (struct thread_load){.stream = thread_stream(iterator)};
 		thread->worker = 0;
 	}
 	return py.PyObject_Call(original, args, kwargs);

@@ -48,9 +48,7 @@ static void add(struct ahead_parts *parts, PyObject *object, int deep)
 
 static struct thread *own(void)
 {
-	struct thread *thread = activate_on() ? thread_self : NULL;
-
-	return thread && thread->life == thread_life ? thread : NULL;
+	return activate_on() ? thread_known() : NULL;
 }
 
 static struct api_name deque_name = {"queue", NULL};
@@ -235,9 +233,12 @@ void handover_within(bool within)
 
 bool descriptor_blind;
 
-static struct thread_parts *parts_of(struct thread *thread)
+/* Returns where this thread's fetches count, or NULL. */
+static struct thread_parts *own_parts(void)
 {
-	if (!thread || thread->life != thread_life)
+	struct thread *thread = thread_known();
+
+	if (!thread)
 		return NULL;
 	return thread_waiting() ? &thread->parts : pinning_parts(thread);
 }
@@ -245,7 +246,7 @@ static struct thread_parts *parts_of(struct thread *thread)
 static PyObject *on_detach(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	const uint32_t life = thread_life;
-	struct thread_parts *parts = activate_on() ? parts_of(thread_self) : NULL;
+	struct thread_parts *parts = activate_on() ? own_parts() : NULL;
 	uint64_t begin_ns, begin_cpu_ns = 0, ns;
 	PyObject *result;
 	bool timed;
@@ -257,7 +258,7 @@ static PyObject *on_detach(PyObject *original, PyObject *args, PyObject *kwargs)
 		begin_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	begin_ns = clock_now_ns();
 	result = py.PyObject_Call(original, args, kwargs);
-	if (!thread_is_in_life(life) || parts_of(thread_self) != parts)
+	if (!thread_is_in_life(life) || own_parts() != parts)
 		return result;
 	ns = clock_now_ns() - begin_ns;
 	parts->fetch_ns += ns;

@@ -170,13 +170,7 @@ static void look(PyObject *object, int depth, struct count *count)
 static void made_look(struct thread *thread, PyObject *batch)
 {
 	const uint32_t number = thread->fetch_count++;
-	struct dlprof_event event = {
-		.kind = DLPROF_EVENT_MADE,
-		.worker = thread->worker,
-		.stream = thread->stream,
-		.generation = thread->generation,
-		.task = thread->task,
-	};
+	struct dlprof_event event = thread_event(thread, DLPROF_EVENT_MADE);
 	struct count count = {.is_size_known = true};
 
 	if (number >= FIRST_MOST && number % EVERY)
@@ -219,7 +213,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	uint32_t samples;
 
 	/* A thread without a stream calls the fetcher by itself, not for a loader. */
-	if (!thread || !thread->stream)
+	if (!thread || !thread->load.stream)
 		return py.PyObject_Call(original, args, kwargs);
 	fetcher = py.PyTuple_GetItem(args, 0);
 	samples = loading_count(py.PyTuple_GetItem(args, 1));
@@ -232,8 +226,8 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	if (batch && thread_is_in_life(life))
 		made_look(thread, batch);
 	/* A thread of PaddlePaddle's that loads gets no task numbers. */
-	if (thread->stream & DLPROF_STREAM_POOL)
-		thread->task++;
+	if (thread->load.stream & DLPROF_STREAM_POOL)
+		thread->load.task++;
 	return batch;
 }
 
@@ -249,11 +243,11 @@ static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 		return message;
 	task = torch_first_number(message);
 	if (task >= 0) {
-		thread->task = (uint32_t)task;
+		thread->load.task = (uint32_t)task;
 		return message;
 	}
 	if (api_is_of_type(message, resumes))
-		thread->generation++;
+		thread->load.generation++;
 	py.PyErr_Clear();
 	return message;
 }
@@ -275,7 +269,7 @@ static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObjec
 	PyObject *id = api_argument(args, kwargs, loop->worker_id, "worker_id");
 	const bool is_torch = loop != &worker_loops[PADDLE];
 	struct thread *thread;
-	struct dlprof_event event = {.kind = DLPROF_EVENT_WORKER};
+	struct dlprof_event event;
 
 	if (!indices || !results || (is_torch && torch_blind) || !consumer_record())
 		return;
@@ -283,14 +277,12 @@ static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObjec
 	if (!thread)
 		return;
 	thread->worker = id ? (int32_t)api_number(id, -1) : -1;
-	thread->stream = torch_pipe_inode(results, "_writer");
-	thread->generation = 0;
+	thread->load = (struct thread_load){.stream = torch_pipe_inode(results, "_writer")};
 	patch_attribute(indices, &index_method);
 	if (is_torch)
 		torch_set_worker();
-	event.worker = thread->worker;
+	event = thread_event(thread, DLPROF_EVENT_WORKER);
 	event.begin_ns = clock_now_ns();
-	event.stream = thread->stream;
 	thread_push(thread, &event);
 }
 
