@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "base/sys.h"
-#include "base/text.h"
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 

@@ -17,7 +17,6 @@
 #include "base/guard.h"
 #include "base/process.h"
 #include "base/sys.h"
-#include "base/text.h"
 #include "dlprof/folder.h"
 #include "dlprof/place.h"
 #include "dlprof/trust.h"

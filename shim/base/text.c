@@ -2,7 +2,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/sys.h"
 #include "dlprof/units.h"

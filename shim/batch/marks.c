@@ -19,7 +19,6 @@
 #include "record/run.h"
 #include "record/segment.h"
 #include "record/summary.h"
-#include "record/thread.h"
 
 #define LANE_MAX 256
 

@@ -2,8 +2,6 @@
 #include "batch/stage.h"
 
 #include <errno.h>
-#include <stdalign.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/clock.h"

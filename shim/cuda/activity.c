@@ -3,10 +3,8 @@
 
 #include "base/clock.h"
 #include "cuda/buffers.h"
-#include "cuda/cupti.h"
 #include "cuda/record.h"
 #include "cuda/state.h"
-#include "dlprof/event.h"
 #include "record/thread.h"
 
 /* Kinds of CUPTI's records: which levels of DLPROF_CUDA use them, and from which CUPTI on. */

@@ -24,7 +24,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Begins at `when_ns`, before there is a writing thread. */

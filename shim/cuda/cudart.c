@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "cuda/state.h"
-#include "record/activate.h"
 #include "record/launches.h"
 
 __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));

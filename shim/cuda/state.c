@@ -2,11 +2,9 @@
 #include "cuda/state.h"
 
 #include <linux/futex.h>
-#include <stdatomic.h>
 
 #include "base/clock.h"
 #include "base/note.h"
-#include "base/sys.h"
 #include "cuda/cupti.h"
 
 enum armed {

@@ -3,7 +3,6 @@
 #include "decode/decode.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 

@@ -6,8 +6,6 @@
 #include "base/note.h"
 #include "base/sys.h"
 #include "batch/scope.h"
-#include "record/activate.h"
-#include "record/tally.h"
 
 const struct decode_library table_libraries[DECODE_LIBRARY_MAX] = {
 #define DECODER(id, name, format, sort, mark, first, second) {name, format, DECODE_SORT_##sort},

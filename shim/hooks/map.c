@@ -2,7 +2,6 @@
 /* map.c - times mmap() of data files and later calls on them, within loads. */
 #include "hooks/hook.h"
 
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/syscall.h>
 

@@ -11,7 +11,6 @@
  */
 #include "hooks/hook.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "record/quick.h"

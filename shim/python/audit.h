@@ -2,8 +2,6 @@
 /* audit.h - watches what CPython (3.8 or newer) imports, and patches the modules of loaders. */
 #pragma once
 
-#include <stdbool.h>
-
 /* Adds an audit hook. The library's constructor calls this before Python starts. */
 void audit_install(void);
 

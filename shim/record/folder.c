@@ -8,6 +8,7 @@
 #include "dlprof/folder.h"
 #include "base/process.h"
 #include "base/sys.h"
+#include "base/text.h"
 
 #define SUFFIX_MAX 1000
 #define PATH_BYTES 1040

@@ -8,9 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-#include "base/text.h"
 
 /* Returns 0, -ENOENT, or -EPERM if the folder is another user's or is no folder. */
 int folder_check(const char *folder);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/span.h"
 
-#include <string.h>
 #include <sys/uio.h>
 
-#include "base/clock.h"
 #include "base/config.h"
 #include "base/sys.h"
 #include "base/text.h"

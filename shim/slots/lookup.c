@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 
-#include "base/sys.h"
 #include "slots/elf.h"
 
 void *(*lookup_real)(void *handle, const char *name) NEAR = NULL;

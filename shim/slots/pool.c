@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/note.h"
-#include "slots/module.h"
 
 static bool full_noted;
 static _Atomic bool late_noted;

@@ -3,7 +3,6 @@
 #include "slots/wrap.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "slots/elf.h"
 

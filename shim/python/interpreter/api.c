@@ -2,7 +2,6 @@
 #include "python/interpreter/api.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "base/sys.h"

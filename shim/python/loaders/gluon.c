@@ -2,7 +2,6 @@
 #include "python/loaders/gluon.h"
 
 #include "base/clock.h"
-#include "base/sys.h"
 #include "dlprof/units.h"
 #include "python/interpreter/patch.h"
 #include "python/interpreter/standin.h"

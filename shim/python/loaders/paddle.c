@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "python/loaders/paddle.h"
 
-#include "base/sys.h"
 #include "python/interpreter/patch.h"
 #include "python/torch/torch.h"
 #include "record/activate.h"

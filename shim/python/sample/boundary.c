@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "python/sample/boundary.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "batch/scope.h"

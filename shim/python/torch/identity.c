@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "python/torch/identity.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"
 #include "dlprof/hash.h"
-#include "python/interpreter/api.h"
 #include "record/thread.h"
 
 #define NEAREST_MAX 3  /* this many frames are hashed, those nearest to torch's code */

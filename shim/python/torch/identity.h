@@ -9,7 +9,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "batch/consumer.h"
 #include "python/interpreter/api.h"

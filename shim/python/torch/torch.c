@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/note.h"
-#include "base/sys.h"
 #include "batch/ahead.h"
 #include "batch/pinning.h"
 #include "dlprof/units.h"

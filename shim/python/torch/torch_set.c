@@ -7,7 +7,6 @@
 #include "base/note.h"
 #include "base/text.h"
 #include "dlprof/units.h"
-#include "python/interpreter/api.h"
 #include "python/torch/identity.h"
 #include "slots/module.h"
 
