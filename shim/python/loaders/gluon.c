@@ -101,19 +101,11 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 /* Wraps _push_next, which chooses samples and requests their batch. */
 static PyObject *on_push(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	struct thread *thread = activate_on() ? thread_waiting() : NULL;
-	PyObject *iterator = api_first(args), *result;
-	const uint32_t life = thread_life;
-	uint64_t begin_ns;
+	PyObject *iterator = api_first(args);
+	PyObject *result = iterator_choose(original, args, kwargs);
 
-	if (!thread || !iterator)
-		return py.PyObject_Call(original, args, kwargs);
-	begin_ns = clock_now_ns();
-	result = py.PyObject_Call(original, args, kwargs);
-	if (!result || !thread_is_in_life(life) || thread_waiting() != thread)
-		return result;
-	thread->parts.sample_ns += clock_now_ns() - begin_ns;
-	pushed_job = next_job(iterator) + 1;
+	if (result && iterator && activate_on() && thread_waiting())
+		pushed_job = next_job(iterator) + 1;
 	return result;
 }
 

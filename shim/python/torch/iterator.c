@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "python/torch/iterator.h"
 
+#include "base/clock.h"
 #include "python/torch/identity.h"
+#include "record/activate.h"
 
 static struct api_name state_name = {"_dlprof_iterator", NULL};
 
@@ -14,6 +16,18 @@ PyObject *iterator_make(PyObject *original, PyObject *args, PyObject *kwargs, ui
 	if (is_timed)
 		consumer_iter_end(&wait);
 	return made;
+}
+
+PyObject *iterator_choose(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	struct thread *thread = activate_on() ? thread_waiting() : NULL;
+	const uint64_t begin_ns = thread ? clock_now_ns() : 0;
+	const uint32_t life = thread_life;
+	PyObject *result = py.PyObject_Call(original, args, kwargs);
+
+	if (thread && thread_is_in_life(life) && thread_waiting() == thread)
+		thread->parts.sample_ns += clock_now_ns() - begin_ns;
+	return result;
 }
 
 struct consumer *iterator_state(PyObject *iterator)

@@ -8,6 +8,9 @@
 /* Calls `original`, which makes an iterator. This is a wait that begins at `begin_ns`; 0: now. */
 PyObject *iterator_make(PyObject *original, PyObject *args, PyObject *kwargs, uint64_t begin_ns);
 
+/* Calls `original`, which chooses the samples of a batch, and counts its time if this is a wait. */
+PyObject *iterator_choose(PyObject *original, PyObject *args, PyObject *kwargs);
+
 /* Returns the iterator's state, or NULL. It has no stream before its first epoch. */
 struct consumer *iterator_state(PyObject *iterator);
 

@@ -385,23 +385,6 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 	return answer;
 }
 
-/* Wraps _next_index, which asks the sampler, in the thread that asks for batches. */
-static PyObject *on_sample(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	struct thread *thread = activate_on() ? thread_waiting() : NULL;
-	const uint32_t life = thread_life;
-	uint64_t begin_ns;
-	PyObject *index;
-
-	if (!thread)
-		return py.PyObject_Call(original, args, kwargs);
-	begin_ns = clock_now_ns();
-	index = py.PyObject_Call(original, args, kwargs);
-	if (thread_is_in_life(life) && thread_waiting() == thread)
-		thread->parts.sample_ns += clock_now_ns() - begin_ns;
-	return index;
-}
-
 static PyObject *on_shutdown(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *iterator = activate_on() ? api_first(args) : NULL, *result;
@@ -438,8 +421,9 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 	};
 	static struct patch_point made =
 		PATCH_POINT(DATALOADER, "DataLoader", "check_worker_number_rationality", on_made);
+	/* The thread that asks for batches calls this, which asks the sampler. */
 	static struct patch_point sample =
-		PATCH_POINT(DATALOADER, "_BaseDataLoaderIter", "_next_index", on_sample);
+		PATCH_POINT(DATALOADER, "_BaseDataLoaderIter", "_next_index", iterator_choose);
 	static struct patch_point drop = PATCH_POINT(DATALOADER, "_MultiProcessingDataLoaderIter",
 						     "_shutdown_workers", on_shutdown);
 	static struct patch_point drop_stateful =
