@@ -474,9 +474,9 @@ static void fill_parts(const struct consumer *consumer, const struct thread_part
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task)
 {
 	const uint64_t end_ns = clock_now_ns();
-	const uint32_t at = task % CONSUMER_ARRIVAL_MAX;
-	const bool arrived = consumer->arrivals[at].ns && consumer->arrivals[at].task == task &&
-			     consumer->arrivals[at].generation == consumer->generation;
+	const struct consumer_arrival *arrival = &consumer->arrivals[task % CONSUMER_ARRIVAL_MAX];
+	const bool arrived = arrival->ns && arrival->task == task &&
+			     arrival->generation == consumer->generation;
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_BATCH,
 		.flags = flags_of(consumer, wait->nested),
@@ -485,8 +485,8 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 		.task = task,
 		.batch = {
 			.ordinal = consumer->ordinal - consumer->skip_count,
-			.ask_ns = arrived ? consumer->arrivals[at].ask_ns : 0,
-			.arrive_ns = arrived ? consumer->arrivals[at].ns : 0,
+			.ask_ns = arrived ? arrival->ask_ns : 0,
+			.arrive_ns = arrived ? arrival->ns : 0,
 			.receive_ns = consumer->receive_ns,
 			PARTS_UNSEEN,
 			.arrived = arrived,
@@ -494,8 +494,8 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 	};
 
 	if (thread_is_in_life(wait->life))
-		fill_parts(consumer, &wait->thread->parts,
-			   arrived ? &consumer->arrivals[at].parts : NULL, &event.batch);
+		fill_parts(consumer, &wait->thread->parts, arrived ? &arrival->parts : NULL,
+			   &event.batch);
 	if (!hand_over(wait, &event, end_ns))
 		return;
 	consumer->ordinal++;
@@ -598,9 +598,6 @@ void consumer_receive_end(struct consumer *consumer, struct consumer_receive *re
 	if (task < 0 || task > UINT32_MAX)
 		return;
 	consumer->last_task = (uint32_t)task;
-	consumer->arrivals[at].ask_ns = receive->ask_ns;
-	consumer->arrivals[at].ns = now_ns;
-	consumer->arrivals[at].task = (uint32_t)task;
-	consumer->arrivals[at].generation = consumer->generation;
-	consumer->arrivals[at].parts = thread->parts;
+	consumer->arrivals[at] = (struct consumer_arrival){
+		receive->ask_ns, now_ns, (uint32_t)task, consumer->generation, thread->parts};
 }

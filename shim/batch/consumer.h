@@ -23,11 +23,9 @@ struct consumer {
 	uint64_t skip_count;	/* number of this epoch's batches that nobody got */
 	uint32_t last_task;
 	/* Arrivals by task, as batches may arrive in any order. */
-	struct {
-		uint64_t ask_ns;
-		uint64_t ns;
-		uint32_t task;
-		uint32_t generation;
+	struct consumer_arrival {
+		uint64_t ask_ns, ns;
+		uint32_t task, generation;
 		struct thread_parts parts; /* fetches of file descriptors of the batch's tensors */
 	} arrivals[CONSUMER_ARRIVAL_MAX];
 	uint64_t receive_ns;	/* time of receiving in this __next__(); UINT64_MAX: not observed */

@@ -309,10 +309,8 @@ static struct identity describe(const struct consumer_facts *facts, const struct
 	identity.origin = mark ? mark->origin : 0;
 	identity.dataset = identity.origin ? NULL : facts->dataset;
 	memcpy(identity.classes, facts->classes, sizeof(facts->classes));
-	identity.settings.batch_size = facts->batch_size;
-	identity.settings.workers = facts->workers;
-	identity.settings.prefetch_factor = facts->prefetch_factor;
-	identity.settings.flags = facts->flags;
+	identity.settings = (struct settings){facts->batch_size, facts->workers,
+					      facts->prefetch_factor, facts->flags};
 	identity.is_loader = facts->is_loader;
 	return identity;
 }
