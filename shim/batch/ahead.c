@@ -194,13 +194,6 @@ bool ahead_take_epoch(uint32_t number, uint64_t stream, struct dlprof_event *ret
 	return true;
 }
 
-bool ahead_is_proven(uint32_t number)
-{
-	const struct asker *asker = asker_of(number);
-
-	return asker && asker->state == PROVEN;
-}
-
 void ahead_give_up(struct thread *thread, bool doubtful)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);
@@ -404,12 +397,14 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 		return item;
 	/* The thread has passed no item on, so it trains with its items if they are batches. */
 	while (thread->ahead.held_count && (held = oldest_of(0, thread->tid))) {
-		if (ahead_is_proven(held->asker)) {
+		struct asker *of_held = asker_of(held->asker);
+
+		if (of_held && of_held->state == PROVEN) {
 			thread->ahead.takes = true;
 			break;
 		}
-		if (asker_of(held->asker))
-			asker_of(held->asker)->state = OWN;
+		if (of_held)
+			of_held->state = OWN;
 		held->taker = 0;
 		thread->ahead.held_count--;
 	}

@@ -57,8 +57,6 @@ bool ahead_keep(struct thread *thread, const struct dlprof_event *event);
 /* Moves the EPOCH held back for `asker` to *ret_event, because another thread uses the iterator. */
 bool ahead_take_epoch(uint32_t asker, uint64_t stream, struct dlprof_event *ret_event);
 
-bool ahead_is_proven(uint32_t asker);
-
 /*
  * Stops holding back the asker's records: the asker itself trains with its batches or, if
  * `doubtful`, hands them on in a way that dlprof does not follow.

@@ -103,6 +103,42 @@ static int enable_kinds(void)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
+static const struct call {
+	uint16_t domain; /* kind of CUPTI's record for the call */
+	uint16_t number;
+} calls[] = {
+#define CALL(domain, class, name, number) {CUPTI_KIND_##domain, number},
+#include "cuda/api.def"
+};
+
+static _Atomic bool enabled_by_others[sizeof(calls) / sizeof(calls[0])];
+
+bool api_is_possible(void)
+{
+	return cupti.version >= CUPTI_VERSION_SINGLE_CALLS && cupti.ActivityEnableRuntimeApi &&
+	       cupti.ActivityEnableDriverApi;
+}
+
+/*
+ * Makes CUPTI record the calls of api.def or, if not `on`, no longer record them. Leaves calls that
+ * another user wants, and kinds in `keep`, as they are. Returns how many calls were changed.
+ */
+static uint32_t enable_calls(bool on, uint64_t keep)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		const struct call *call = &calls[i];
+
+		if (keep & UINT64_C(1) << call->domain || (!on && enabled_by_others[i]))
+			continue;
+		count += 0 == (call->domain == CUPTI_KIND_RUNTIME
+				       ? cupti.ActivityEnableRuntimeApi(call->number, on)
+				       : cupti.ActivityEnableDriverApi(call->number, on));
+	}
+	return count;
+}
+
 /* Gives CUPTI our settings or, if not `ours`, other users'. Kinds in `keep` stay unchanged. */
 static void set_up(bool ours, uint64_t keep)
 {
@@ -112,7 +148,7 @@ static void set_up(bool ours, uint64_t keep)
 		if (cupti.SetThreadIdType)
 			cupti.SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
 						   : activity_others.thread_id_type);
-		count = api_enable(ours, keep);
+		count = enable_calls(ours, keep);
 		/* with_calls is also about earlier records, so it stays true. */
 		if (ours)
 			own.with_calls = count > 0;
@@ -179,38 +215,6 @@ void activity_flush(bool forced)
 	activity_mute(true);
 	cupti.ActivityFlushAll(forced ? CUPTI_FLUSH_FORCED : 0);
 	activity_mute(false);
-}
-
-static const struct call {
-	uint16_t domain; /* kind of CUPTI's record for the call */
-	uint16_t number;
-} calls[] = {
-#define CALL(domain, class, name, number) {CUPTI_KIND_##domain, number},
-#include "cuda/api.def"
-};
-
-static _Atomic bool enabled_by_others[sizeof(calls) / sizeof(calls[0])];
-
-bool api_is_possible(void)
-{
-	return cupti.version >= CUPTI_VERSION_SINGLE_CALLS && cupti.ActivityEnableRuntimeApi &&
-	       cupti.ActivityEnableDriverApi;
-}
-
-uint32_t api_enable(bool on, uint64_t keep)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		const struct call *call = &calls[i];
-
-		if (keep & UINT64_C(1) << call->domain || (!on && enabled_by_others[i]))
-			continue;
-		count += 0 == (call->domain == CUPTI_KIND_RUNTIME
-				       ? cupti.ActivityEnableRuntimeApi(call->number, on)
-				       : cupti.ActivityEnableDriverApi(call->number, on));
-	}
-	return count;
 }
 
 void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted)

@@ -56,13 +56,7 @@ void activity_mute(bool muted);
 /* Returns false if this CUPTI records all calls or none, but not chosen ones. */
 bool api_is_possible(void);
 
-/*
- * Makes CUPTI record the calls of api.def or, if not `on`, no longer record them. Leaves calls that
- * another user wants, and kinds in `keep`, as they are. Returns how many calls were changed.
- */
-uint32_t api_enable(bool on, uint64_t keep);
-
-/* Notes whether another user wants this call. api_enable(false) leaves wanted calls enabled. */
+/* Notes whether another user wants this call, which then stays enabled when CUPTI is theirs. */
 void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted);
 
 /* Returns DLPROF_GPU_API_x, or DLPROF_GPU_NONE for a call that api.def lacks. */
