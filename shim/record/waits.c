@@ -49,15 +49,10 @@ static void add_v4(struct text *name, const uint8_t bytes[4], uint16_t port)
 static void add_hex(struct text *name, unsigned int number)
 {
 	static const char digits[] = "0123456789abcdef";
-	bool begun = false;
 
-	for (int shift = 12; shift >= 0; shift -= 4) {
-		const char digit = digits[number >> shift & 15];
-
-		begun |= digit != '0' || !shift;
-		if (begun)
-			text_add_bytes(name, &digit, 1);
-	}
+	for (int shift = 12; shift >= 0; shift -= 4)
+		if (number >> shift || !shift)
+			text_add_bytes(name, &digits[number >> shift & 15], 1);
 }
 
 /* Adds an address such as "[fe80::1]:443", with "::" for the longest run of zeroes. */

@@ -100,19 +100,20 @@ static void begin_epoch(struct followed *one, uint64_t begin_ns)
 		CONSUMER_OPAQUE,
 	};
 
+	if (one->consumer.stream && !one->consumer.over)
+		return;
 	if (one->what.loads) {
 		facts.workers = 0;
 		facts.flags = DLPROF_EPOCH_IN_ORDER;
 		facts.opaque = false;
 	}
-	if (one->what.crew && (!one->consumer.stream || one->consumer.over)) {
+	if (one->what.crew) {
 		if (one->what.crew->gather((PyObject *)one->object, &facts))
 			facts.flags &= ~(uint32_t)DLPROF_EPOCH_OPAQUE;
 		facts.is_loader = !(facts.flags & DLPROF_EPOCH_OPAQUE);
 		py.PyErr_Clear();
 	}
-	if (!one->consumer.stream || one->consumer.over)
-		iterator_start(&one->consumer, &facts, begin_ns);
+	iterator_start(&one->consumer, &facts, begin_ns);
 }
 
 static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, PyObject *kwargs)

@@ -15,35 +15,25 @@
 
 static void add(struct ahead_parts *parts, PyObject *object, int deep)
 {
-	ssize_t at = 0, i = 0;
+	OWNED PyObject *type = NULL;
 	PyObject *key, *value;
-	PyObject *(*item)(PyObject *, ssize_t) = NULL;
-	const PyObject *type;
+	ssize_t at = 0;
 
 	if (!object || object == py.none || parts->count == AHEAD_PART_MAX)
 		return;
 	parts->at[parts->count++] = object;
 	if (!deep)
 		return;
-	{
-		OWNED PyObject *of = py.PyObject_Type(object);
-
-		type = of; /* the object keeps it alive */
-	}
-	if (type == py.dict_type) {
+	type = py.PyObject_Type(object);
+	if (type == py.dict_type)
 		while (py.PyDict_Next(object, &at, &key, &value) && parts->count < AHEAD_PART_MAX)
 			add(parts, value, deep - 1);
-		return;
-	}
-	if (type == py.tuple_type)
-		item = py.PyTuple_GetItem;
+	else if (type == py.tuple_type)
+		for (; at < py.PyTuple_Size(object) && parts->count < AHEAD_PART_MAX; at++)
+			add(parts, py.PyTuple_GetItem(object, at), deep - 1);
 	else if (type == py.list_type)
-		item = py.PyList_GetItem;
-	if (!item)
-		return;
-	at = type == py.tuple_type ? py.PyTuple_Size(object) : py.PyList_Size(object);
-	for (; i < at && parts->count < AHEAD_PART_MAX; i++)
-		add(parts, item(object, i), deep - 1);
+		for (; at < py.PyList_Size(object) && parts->count < AHEAD_PART_MAX; at++)
+			add(parts, py.PyList_GetItem(object, at), deep - 1);
 }
 
 static struct thread *own(void)
