@@ -7,6 +7,7 @@
 #include <cpuid.h>
 #endif
 
+#include "base/text.h"
 #include "dlprof/units.h"
 
 /* The counter's rate is first measured over this time: readings err by 50 ns, the rate by 0.1 %. */
@@ -31,14 +32,12 @@ static bool kernel_trusts_counter(void)
 {
 	static const char *const clocks[] = {"tsc\n", "kvm-clock\n",
 					     "hyperv_clocksource_tsc_page\n", "arch_sys_counter\n"};
-	char name[64] = "";
-	int fd = sys_open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-			  O_RDONLY, 0);
+	static const char path[] =
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	char name[64];
 
-	if (fd < 0)
+	if (text_read_file(path, name, sizeof(name)) < 0)
 		return false;
-	sys_read(fd, name, sizeof(name) - 1);
-	sys_close(fd);
 	for (size_t i = 0; i < ARRAY_COUNT(clocks); i++)
 		if (strcmp(name, clocks[i]) == 0)
 			return true;

@@ -127,16 +127,14 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 #define WRAP_VOID(library_id, family, name, params, args) WRAP(library_id, family, , name, , )
 
 struct names {
-#define WRAP(library_id, family, type, name, params, args) char of_##name[sizeof(#name)];
+#define WRAP(library_id, family, type, name, params, args)                                         \
+	char of_##name[sizeof(#name)];                                                             \
+	static_assert(sizeof(#name) >= WRAP_BEGIN_BYTES, "wrap_begins");
 #include WRAP_ROWS
 #undef WRAP
 };
 
 static_assert(sizeof(struct names) <= UINT16_MAX, "wrap_entry.name");
-#define WRAP(library_id, family, type, name, params, args)                                         \
-	static_assert(sizeof(#name) >= WRAP_BEGIN_BYTES, "wrap_begins");
-#include WRAP_ROWS
-#undef WRAP
 
 static const struct names names = {
 #define WRAP(library_id, family, type, name, params, args) #name,
