@@ -183,13 +183,13 @@ static void tiff_end(struct unit *unit, const struct wrap_copy *copy, void *tiff
 #define MAT_COLUMNS(mat) FIELD(int32_t, mat, 12)
 #define MAT_DATA(mat)	 FIELD(const void *, mat, 16)
 
-static void mat_end(struct unit *unit, const void *mat, struct image image, uint64_t bytes)
+static void mat_end(struct unit *unit, const void *mat, const char *format, uint64_t bytes)
 {
 	int32_t width = MAT_COLUMNS(mat), height = MAT_ROWS(mat);
 	bool done = width > 0 && height > 0;
 
 	unit_end(unit, (struct unit_result){
-			       .format = image.format,
+			       .format = format,
 			       .width = done ? (uint32_t)width : 0,
 			       .height = done ? (uint32_t)height : 0,
 			       .bytes = bytes,
@@ -213,7 +213,7 @@ static void mat_buffer_end(struct unit *unit, const void *mat, const void *array
 		data = FIELD(const void *, object, 0);
 		size = (size_t)(FIELD(const char *, object, 8) - (const char *)data);
 	}
-	mat_end(unit, mat, image_sniff(data, size), size);
+	mat_end(unit, mat, image_sniff(data, size).format, size);
 }
 
 #define END_CV_FILE	mat_end(&unit, mat, image_of_path(FIELD(const char *, path, 0)), 0)

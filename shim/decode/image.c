@@ -99,15 +99,14 @@ static const char *const endings[][2] = {
 	{".tif", "TIFF"}, {".tiff", "TIFF"}, {".bmp", "BMP"}, {".gif", "GIF"},
 };
 
-struct image image_of_path(const char *path)
+const char *image_of_path(const char *path)
 {
-	struct image image = {0};
 	const char *dot = path ? strrchr(path, '.') : NULL;
 
 	for (size_t i = 0; dot && i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (strcasecmp(dot, endings[i][0]) == 0)
-			image.format = endings[i][1];
-	return image;
+			return endings[i][1];
+	return NULL;
 }
 
 OFTEN const char *image_spelling(const char *format)

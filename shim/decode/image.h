@@ -13,8 +13,8 @@ struct image {
 
 struct image image_sniff(const void *data, size_t size);
 
-/* Sets only `format`, by the file name's suffix. */
-struct image image_of_path(const char *path);
+/* Returns the format by the file name's suffix, or NULL. */
+const char *image_of_path(const char *path);
 
 /* Returns a format's name as dlprof spells it: "WebP" for Pillow's "WEBP". */
 const char *image_spelling(const char *format);

@@ -104,7 +104,7 @@ static void measure_path(PyObject *args, PyObject *result, struct decoded *image
 
 	py.PyErr_Clear();
 	measure_rows(args, result, image);
-	set_format(image, image_of_path(path).format);
+	set_format(image, image_of_path(path));
 }
 
 static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decoded *image)
