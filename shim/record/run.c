@@ -53,13 +53,6 @@ static const struct dlprof_header *life_before(const char *folder)
 	return got == sizeof(header) && is_own(&header) ? &header : NULL;
 }
 
-/* Sets DLPROF_LIFE. -ENOMEM: the next program (execve()) will record as if it were a child. */
-static int life_announce(void)
-{
-	return environment_set("DLPROF_LIFE=", segment_path());
-}
-
-#define RUN_VARIABLE "DLPROF_RUN="
 #define SUFFIX_MAX 1000
 #define JOIN_TRIES 10
 
@@ -344,7 +337,8 @@ static void lead(bool has_drain)
 	run.has_drain = has_drain;
 	header->has_drain = has_drain;
 	strcpy(header->database, run.database);
-	if (life_announce() < 0)
+	/* Without this variable, the next program (execve()) records as if it were a child. */
+	if (environment_set("DLPROF_LIFE=", segment_path()) < 0)
 		note_add('w',
 			 "out of memory: a program that follows by exec() prints no line at exit");
 }
@@ -363,7 +357,7 @@ static int start(struct text *why)
 	}
 	config_note();
 	note_job();
-	if (environment_set(RUN_VARIABLE, run.folder) < 0)
+	if (environment_set("DLPROF_RUN=", run.folder) < 0)
 		note_add('w', "out of memory: spawned children start runs of their own");
 	lead(start_drain());
 	enter();
