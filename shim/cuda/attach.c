@@ -104,12 +104,14 @@ static const char *meaning(int result)
 	}
 }
 
-static void refuse(const char *what, int result)
+/* Notes which call of CUPTI failed, and that CUPTI is not used. Returns false. */
+static bool refuse(const char *what, int result)
 {
 	TEXT(why, 200);
 
 	text_format(&why, "%s (%s said %d)", meaning(result), what, result);
 	state_stand_down(why.buffer);
+	return false;
 }
 
 /* Notes which level of DLPROF_CUDA is recorded: if CUPTI is too old, a lower one than requested. */
@@ -143,10 +145,8 @@ static bool arm(void)
 	}
 	note_format('m', "cupti_version %u", cupti.version);
 	r = probe();
-	if (r != 0) {
-		refuse("cuptiSubscribe", r);
-		return false;
-	}
+	if (r != 0)
+		return refuse("cuptiSubscribe", r);
 	if (activity_init(config.cuda) < 0) {
 		state_stand_down("no memory for CUPTI's buffers");
 		return false;
@@ -156,10 +156,8 @@ static bool arm(void)
 		return true;
 	}
 	r = activity_arm();
-	if (r != 0) {
-		refuse("CUPTI's activities", r);
-		return false;
-	}
+	if (r != 0)
+		return refuse("CUPTI's activities", r);
 	state_arm();
 	return true;
 }

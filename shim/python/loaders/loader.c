@@ -234,11 +234,12 @@ static PyObject *on_call(PyObject *original, PyObject *args, PyObject *kwargs,
 		return on_make(row, original, args, kwargs);
 	case SKIP:
 		on_skip(row, args);
-		return py.PyObject_Call(original, args, kwargs);
-	default:
+		break;
+	case STEP:
 		on_step(row, args);
-		return py.PyObject_Call(original, args, kwargs);
+		break;
 	}
+	return py.PyObject_Call(original, args, kwargs);
 }
 
 static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs,
