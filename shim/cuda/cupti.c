@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "slots/lookup.h"
+#include "dlprof/folder.h"
 #include "slots/elf.h"
+#include "slots/lookup.h"
 #include "slots/module.h"
 
 struct cupti cupti;
@@ -46,11 +47,9 @@ struct runtime {
 
 static int leading_number(const char *text)
 {
-	int number = 0;
+	uint64_t number;
 
-	for (; *text >= '0' && *text <= '9' && number < 1000; text++)
-		number = number * 10 + (*text - '0');
-	return number;
+	return dlprof_take_number(&text, &number) && number < 1000 ? (int)number : 0;
 }
 
 static int find_runtime(struct dl_phdr_info *info, size_t size, void *data)

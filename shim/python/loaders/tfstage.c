@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "batch/stage.h"
 #include "dlprof/event.h"
+#include "dlprof/folder.h"
 #include "python/loaders/tfdata.h"
 #include "record/activate.h"
 #include "slots/elf.h"
@@ -83,17 +84,14 @@ static bool drop(struct tf_string *string, const void *within)
 static int32_t number_in(const char *facts, const char *key)
 {
 	const size_t length = strlen(key);
-	int64_t number = 0;
+	uint64_t number;
 
 	for (const char *at = facts; *at; at++) {
 		if ((*at != ',' && *at != '#') || strncmp(at + 1, key, length) != 0)
 			continue;
 		at += 1 + length;
-		if (!text_is_digit(*at))
-			return -1;
-		for (; text_is_digit(*at) && number < INT32_MAX / 10; at++)
-			number = number * 10 + (*at - '0');
-		return (int32_t)number;
+		return dlprof_take_number(&at, &number) && number <= INT32_MAX ? (int32_t)number
+									       : -1;
 	}
 	return -1;
 }
