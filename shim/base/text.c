@@ -56,14 +56,23 @@ void text_format_list(struct text *text, const char *format, va_list values)
 		format += plain;
 		if (!*format)
 			return;
-		if (*++format == 's')
+		switch (*++format) {
+		case 's':
 			text_add(text, va_arg(values, const char *));
-		else if (*format == 'd')
+			break;
+		case 'd':
 			text_add_number(text, va_arg(values, int));
-		else if (*format == 'u')
+			break;
+		case 'u':
 			text_add_number(text, va_arg(values, unsigned int));
-		else if (*format++ == 'l')
+			break;
+		case 'l':
 			text_add_number(text, va_arg(values, long));
+			format++;
+			break;
+		default:
+			return;
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t size);
 void text_add_number(struct text *text, int64_t number);
 
-/* Add what printf() would write for a format that has only %s, %d, %u, %ld and %lu. */
+/* Add what printf() writes for %s, %d, %u, %ld, and for %lu below 2^63. Others end the text. */
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_format_list(struct text *text, const char *format, va_list values)
 	__attribute__((format(printf, 2, 0)));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of NVTX ranges: which are steps, how they are cut, and that no name is read too far. */
+/* Texts; names of NVTX ranges: which are steps, how they are cut, that no name is read too far. */
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,4 +81,39 @@ Test(label, no_character_is_cut)
 			  "0123456789012345678901234567890123456789012345678901234567890123456"
 			  "78901234567890123\xc3\xa9\xc3\xa9");
 	cr_expect_eq(strlen(label), 86, "not cut within a character");
+}
+
+Test(text, is_formatted_as_by_printf)
+{
+	const char *unknown = "a%db%xc%%";
+	TEXT(text, 80);
+	TEXT(cut, 8);
+
+	text_format(&text, "%s", "");
+	cr_expect_str_eq(text.buffer, "");
+	text_format(&text, "<%s %d|%u %ld", "one", INT_MIN, UINT_MAX, LONG_MIN);
+	text_format(&text, ",%lu%s>", (unsigned long)LONG_MAX, "two");
+	cr_expect_str_eq(text.buffer,
+			 "<one -2147483648|4294967295 -9223372036854775808,"
+			 "9223372036854775807two>");
+	cr_expect_not(text.cut);
+	text_format(&cut, "%s-%d", "12345", 678);
+	cr_expect(cut.cut);
+	cr_expect_str_eq(cut.buffer, "12345-6");
+	text_init(&text, text_buffer, sizeof(text_buffer));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	text_format(&text, unknown, 1, 2);
+#pragma GCC diagnostic pop
+	cr_expect_str_eq(text.buffer, "a1b", "nothing behind what is not known");
+}
+
+Test(text, keeps_the_end_of_a_long_name)
+{
+	char field[5];
+
+	cr_expect_str_eq(text_end("abcd", 5), "abcd");
+	cr_expect_str_eq(text_end("abcde", 5), "bcde");
+	text_copy(field, sizeof(field), "abcde");
+	cr_expect_str_eq(field, "abcd");
 }
