@@ -245,7 +245,7 @@ def check_parts():
 # The most lines that each folder of the product may have. A change that needs more raises its folder's
 # number in the same commit, and says why.
 BUDGETS = {
-    "include": 1452, "shim": 27836, "shim/python": 7328, "shim/cuda": 3797, "shim/record": 4356,
+    "include": 1452, "shim": 27518, "shim/python": 7256, "shim/cuda": 3756, "shim/record": 4252,
     "analyzer/drain": 12562, "analyzer/store": 8221, "analyzer/analysis": 18232,
     "analyzer/analysis/predict": 3396, "analyzer/analysis/gate": 1106, "analyzer/analysis/ranks": 1651,
     "analyzer/analysis/gpu": 1120, "analyzer/render": 14421, "analyzer/render/html": 3099,
