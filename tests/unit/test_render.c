@@ -604,3 +604,19 @@ Test(remedy, how_names_what_the_run_has)
 	expect_how(&report, ADVICE_FIND_EVENT,
 		   "Since batch 2 (10.0 s after the first) loads take 2.5 times as long. ");
 }
+
+Test(remedy, hidden_copies_name_figures_only_if_these_are_known)
+{
+	static struct report report = {.gpu_use.exposed_share = NAN};
+	const struct advice advice = {.id = ADVICE_HIDE_COPIES, .whatif = -1};
+	struct remedy remedy;
+
+	remedy_say(&report, &advice, &remedy);
+	cr_expect_eq(strstr(remedy.how, "It only receives"), NULL, "%s", remedy.how);
+	report.gpu_use = (struct gpu_use){.exposed_share = 0.5, .h2d_bytes_per_s = 1e9};
+	report.gpu_sums.seen_count = 10;
+	report.gpu_sums.h2d_bytes = 1e6;
+	remedy_say(&report, &advice, &remedy);
+	cr_expect_neq(strstr(remedy.how, "It only receives for 50 % of the time: 100 kB a step"),
+		      NULL, "%s", remedy.how);
+}

@@ -114,9 +114,12 @@ void remedy_copies(const struct report *report, const struct advice *advice, str
 {
 	const struct gpu_use *use = &report->gpu_use;
 
-	snprintf(ret->how_buffer, REMEDY_WORDS,
-		 "It only receives for %s of the time: %s a step, %s/s, %s from pinned memory. %s",
-		 UNITS_SHARE(use->exposed_share),
-		 UNITS_BYTES(report->gpu_sums.h2d_bytes / report->gpu_sums.seen_count),
-		 UNITS_BYTES(use->h2d_bytes_per_s), UNITS_SHARE(1 - use->pageable_share), ret->how);
+	/* A run without these times, as one that CUPTI did not see, has only the usual words. */
+	if (isnan(use->exposed_share) || !(report->gpu_sums.seen_count > 0))
+		return;
+	remedy_how(ret, "It only receives for %s of the time: %s a step, %s/s, %s from pinned "
+		   "memory. %s", UNITS_SHARE(use->exposed_share),
+		   UNITS_BYTES(report->gpu_sums.h2d_bytes / report->gpu_sums.seen_count),
+		   UNITS_BYTES(use->h2d_bytes_per_s), UNITS_SHARE(1 - use->pageable_share),
+		   ret->how);
 }
