@@ -284,8 +284,14 @@ enum dlprof_gpu_flag {
 struct dlprof_gpu_state {
 	uint32_t state;
 	uint32_t flags;
-	uint64_t record_count;
-	uint64_t bad_count;	/* records with impossible times */
+	union {
+		uint64_t record_count;
+		uint64_t memset_count; /* of HOST: memsets that the host asked for */
+	};
+	union {
+		uint64_t bad_count; /* records with impossible times */
+		uint64_t peer_bytes; /* of HOST: bytes that it had copied between GPUs */
+	};
 	uint64_t dropped_count;
 	uint64_t own_drop_count; /* records that the shim dropped: no buffer, or a full ring */
 	uint64_t overhead_ns;	/* CUPTI's overhead, by its own report */

@@ -13,6 +13,7 @@
 #include "batch/training.h"
 #include "record/activate.h"
 #include "record/launches.h"
+#include "record/polls.h"
 #include "record/run.h"
 #include "record/segment.h"
 #include "record/start.h"
@@ -313,6 +314,7 @@ static void enter_next(struct consumer *consumer, struct consumer_wait *wait,
 		       struct thread *thread, uint64_t begin_ns)
 {
 	launches_new_step(thread);
+	polls_send(thread);
 	wait->load = thread->load;
 	wait->waited_ns = thread->waited_ns;
 	thread->load = (struct thread_load){consumer->workers == 0 ? consumer->stream : 0,

@@ -6,11 +6,16 @@
 #include "base/clock.h"
 #include "cuda/state.h"
 #include "record/launches.h"
+#include "record/polls.h"
+
+#define NOT_READY 600 /* what a query of the runtime or the driver returns */
 
 __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t launch_ticks, launch_count;
 /* the thread_life in which the drain was told that the host's calls are recorded */
 static _Atomic uint32_t announced;
+static _Atomic uint64_t memset_count, peer_bytes;
+static _Atomic bool given; /* one of the two has grown since the drain was told */
 
 uint64_t cudart_last_launch_ns(void)
 {
@@ -46,6 +51,20 @@ static void push(struct thread *thread, enum dlprof_event_kind kind, uint64_t be
 	thread_push(thread, &event);
 }
 
+static void tell(struct thread *thread)
+{
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_GPU_STATE,
+		.worker = -1,
+		.begin_ns = clock_now_ns(),
+		.gpu_state = {.state = DLPROF_GPU_HOST,
+			      .memset_count = memset_count,
+			      .peer_bytes = peer_bytes},
+	};
+
+	thread_push(thread, &event);
+}
+
 /* Returns this thread if the host's calls are recorded, else NULL. */
 static struct thread *enter(void)
 {
@@ -60,16 +79,8 @@ static struct thread *enter(void)
 	thread = thread_get();
 	before = announced;
 	if (thread && unlikely(before != thread_life) &&
-	    atomic_compare_exchange_strong(&announced, &before, thread_life)) {
-		struct dlprof_event event = {
-			.kind = DLPROF_EVENT_GPU_STATE,
-			.worker = -1,
-			.begin_ns = clock_now_ns(),
-			.gpu_state = {.state = DLPROF_GPU_HOST},
-		};
-
-		thread_push(thread, &event);
-	}
+	    atomic_compare_exchange_strong(&announced, &before, thread_life))
+		tell(thread);
 	return thread;
 }
 
@@ -85,6 +96,7 @@ void cudart_launch(uint32_t graph)
 	thread = enter();
 	if (likely(!thread))
 		return;
+	polls_send(thread);
 	if (!graph) {
 		launches_add(thread);
 		return;
@@ -92,6 +104,15 @@ void cudart_launch(uint32_t graph)
 	now_ns = clock_now_ns();
 	push(thread, DLPROF_EVENT_GPU_OPS, now_ns, now_ns, DLPROF_GPU_WHAT(DLPROF_GPU_GRAPH, 0, 0),
 	     0);
+}
+
+/* Sends what the thread has waiting, before a record of its own. */
+static void send(struct thread *thread)
+{
+	launches_send(thread);
+	polls_send(thread);
+	if (atomic_exchange(&given, false))
+		tell(thread);
 }
 
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind)
@@ -105,7 +126,7 @@ void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind)
 		thread = thread_get();
 	if (!thread)
 		return;
-	launches_send(thread);
+	send(thread);
 	now_ns = clock_now_ns();
 	push(thread, DLPROF_EVENT_GPU_OPS, begin_ns, now_ns, DLPROF_GPU_WHAT(kind, 0, 0), 0);
 }
@@ -120,7 +141,30 @@ void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind)
 	cudart_frame = 0;
 	if (!thread)
 		return;
-	launches_send(thread);
+	send(thread);
 	push(thread, DLPROF_EVENT_GPU_COPIES, begin_ns, clock_now_ns(),
 	     DLPROF_GPU_WHAT(copy, 0, kind == CUDART_ANYWHERE ? DLPROF_GPU_ANYWHERE : 0), bytes);
+}
+
+void cudart_given(uint64_t memsets, uint64_t bytes)
+{
+	struct thread *thread = enter();
+
+	cudart_frame = 0;
+	if (!thread)
+		return;
+	polls_send(thread);
+	atomic_fetch_add(&memset_count, memsets);
+	atomic_fetch_add(&peer_bytes, bytes);
+	given = true;
+}
+
+void cudart_polled(uint64_t begin_ns, enum dlprof_gpu_kind kind, int result)
+{
+	struct thread *thread = enter();
+
+	cudart_frame = 0;
+	/* Other threads than one that takes batches (NCCL's) may ask for as long as they live. */
+	if (thread && thread->account)
+		polls_add(thread, kind, begin_ns, clock_now_ns(), result == NOT_READY);
 }

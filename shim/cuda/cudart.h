@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cudart.h - records the host's calls of libcudart, by import slots.
+ * cudart.h - records the host's calls of libcudart, by import slots, and memsets, copies between
+ * GPUs and queries by libcuda.
  *
  * With CUPTI, these calls only show whether CUPTI is silent though the host launches. Without
- * CUPTI, nothing else is recorded: neither calls of programs that use the driver (XLA, Triton,
- * CuPy), nor those of libraries with a libcudart of their own (cuBLAS, cuDNN, NCCL).
+ * CUPTI, nothing else is recorded: neither other calls of the driver (by XLA, Triton, CuPy), nor
+ * those of libraries with a libcudart of their own (cuBLAS, cuDNN, NCCL).
  */
 #pragma once
 
@@ -47,5 +48,11 @@ static inline bool cudart_begin(uintptr_t frame)
 void cudart_launch(uint32_t graph);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);
+
+/* Count work that was given to the GPU, which the drain is told of with later calls. */
+void cudart_given(uint64_t memsets, uint64_t peer_bytes);
+
+/* Records a query and its result. Queries in a row may be a wait (polls.h). */
+void cudart_polled(uint64_t begin_ns, enum dlprof_gpu_kind kind, int result);
 
 extern HIDDEN const struct wrap_set cudart_slots;

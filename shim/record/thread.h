@@ -184,6 +184,16 @@ struct thread_decoder {
 };
 
 /* A thread. Members that each operation needs come first, together in few cache lines. */
+/* A wait by queries in a row (polls.h). */
+struct thread_poll {
+	uint64_t begin_ns, end_ns; /* begin_ns 0: there is none */
+	uint64_t asked_ns; /* when the last query returned */
+	uint64_t cpu_ns; /* the thread's CPU time then; 0: not known */
+	uint32_t step;
+	uint8_t kind;
+	bool unfinished; /* the last query found work unfinished */
+};
+
 struct thread {
 	alignas(64) uint32_t life;	/* thread_life when the slot was claimed */
 	uint32_t quick_life;		/* `life` if quick.h may be used, else 0 */
@@ -233,6 +243,7 @@ struct thread {
 	uint32_t launch_count;
 	uint32_t launch_step;
 	uint64_t launch_begin_ns, launch_end_ns;
+	struct thread_poll poll;
 
 	struct thread_range ranges[THREAD_RANGE_MAX];	/* the outermost open ranges */
 	uint32_t range_depth;		/* number of all open ranges */

@@ -236,7 +236,7 @@ EXPECTED = {
     "coverage": {"patch_points_missing": [], "decoders_seen": NONE, "decoders_hidden": NONE, "wait_observed": True,
                  "compute_observed": True, "workers_observed": True, "decode_observed": True, "nvtx": NONE,
                  "gpu_observed": False, "gpu_share": 0, "gpu_batches_left_out": 0, "gpu_records": NONE,
-                 "gpu_records_bad": NONE, "gpu_records_dropped": NONE, "gpu_records_dropped_by_us": NONE,
+                 "gpu_records_bad": NONE, "gpu_records_dropped": NONE, "gpu_records_dropped_by_us": NONE, "host_memsets": NONE, "host_peer_bytes": NONE,
                  "gpu_gaps": 0, "gpu_gaps_s": 0, "gpu_gap_why": NONE, "cupti_version": NONE, "gpu_shared": NONE,
                  "loads_share": 1, "readiness_share": 1, "warnings": []},
     "loss": {"events": 0, "batches": 0, "share": 0}, "overhead": NONE,
@@ -478,7 +478,7 @@ def record_gpu(path):
             {name + ("" if "count" in name else "_ns"): value for name, value in CALLS.items()})))
     rundb.build(path, [rundb.loader(train, workers=2)], version=16, theta=9900000, meta={
         "schema": "16", "clock": "gpu", "gpu": "NVIDIA H200", "cuda_mode": "cupti", "cuda_level": "api",
-        "cuda_records": "7000", "cuda_bad_ts": "3", "cuda_dropped": "2", "cuda_own_drop": "1", "cupti_version": "26",
+        "cuda_records": "7000", "cuda_memsets": "11", "cuda_peer_bytes": "64", "cuda_bad_ts": "3", "cuda_dropped": "2", "cuda_own_drop": "1", "cupti_version": "26",
         "pid": "42"})
     with sqlite3.connect(path) as database:
         for table, rows in tables.items():
@@ -533,7 +533,7 @@ GPU_EXPECTED = {
                "others_launch_s": 0.36, "others_launches_per_step": 24},
         kernels=[{"name": "gemm", "count": 2400, "time_s": 9, "slowest_s": 0.009, "error_s": 0},
                  {"name": "relu", "count": 1200, "time_s": 1.5, "slowest_s": 0.002, "error_s": 0.1}]),
-    "coverage": dict(EXPECTED["coverage"], gpu_observed=True, gpu_share=1, gpu_records=7000, gpu_records_bad=3,
+    "coverage": dict(EXPECTED["coverage"], gpu_observed=True, gpu_share=1, gpu_records=7000, gpu_records_bad=3, host_memsets=11, host_peer_bytes=64,
                      gpu_records_dropped=2, gpu_records_dropped_by_us=1, gpu_gaps=1, gpu_gaps_s=0.25,
                      gpu_gap_why="another profiler", cupti_version=26),
     "step": dict(part_of(COMPUTE, save=120, other_loops=0.0, after=COMPUTE - sum(PARTS.values()) - 120, sync=300,

@@ -9,8 +9,8 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gpu import (FAKES, LOOP, blocked, check, environment, equal, finish, libraries, loop, need_shim,  # noqa: E402
-                 plan_text, report, run, start, syncs)
+from gpu import (FAKES, LOOP, blocked, busy, check, environment, equal, finish, libraries, loop, need_shim,  # noqa: E402
+                 plan_text, report, run, start, syncs, union)
 from dlprof_test import DLPROF, scratch, wait_for_drain  # noqa: E402
 
 PLAN = dict(steps=20, wait=2000, kernels=5, kernel=200)
@@ -87,6 +87,43 @@ def check_syncs():
         blocked(found, column, syncs(done.ops, kind))
 
 
+def check_polls():
+    """A thread that asks again and again whether the GPU is done waits for it, unless it works meanwhile."""
+    spin, nap, work = 7, 8, 9
+    for sync, driver, column in (spin, 0, "sync_event_ns"), (spin, 1, "sync_event_ns"), \
+                                (nap, 0, "sync_stream_ns"), (work, 0, None):
+        done = loop(dict(PLAN, sync=sync, driver=driver, kernel=3000), **HOST_ONLY)
+        equal((done.status, done.misuse()), (0, []), "polls: status, misuse", done.err)
+        found = steps(done)
+        equal(len(found), 20, "polls: steps", sync)
+        for one in "sync_event_ns", "sync_stream_ns", "sync_context_ns":
+            waited = sum(row[one] or 0 for row in found)
+            true = union(busy(done.ops)) if one == column else 0
+            # It counts from the second query on, and not at all where the host came late.
+            check(0.7 * true <= waited <= sum(row["step_ns"] for row in found) * bool(true), "polls:", sync, driver,
+                  one, waited, true)
+    # A query now and then is no wait.
+    found = steps(loop(dict(PLAN, sync=0, poll=2, think=3000), **HOST_ONLY))
+    equal({(row["sync_event_ns"], row["sync_stream_ns"]) for row in found}, {(0, 0)}, "polls: now and then")
+
+
+def check_given():
+    """Memsets and copies between GPUs are counted, and are neither kernels nor copies to or from the GPU."""
+    for driver in 0, 1:
+        done = loop(dict(PLAN, driver=driver), **HOST_ONLY)
+        equal((done.meta().get("cuda_memsets"), done.meta().get("cuda_peer_bytes")), ("20", None), "given: memsets", driver)
+        said = json.loads(report("--json", done.database).out)["coverage"]
+        equal((said["host_memsets"], said["host_peer_bytes"]), (20, None), "given: JSON", driver)
+        check("memset not observed 20 calls of the host" in " ".join(report("-v", done.database).out.split()), "given: -v", driver)
+    done = start([os.path.join(FAKES, "devices"), plan_text(dict(devices=2, shape=1, steps=20))], **HOST_ONLY)
+    equal((done.status, done.misuse()), (0, []), "given: status, misuse", done.err)
+    peers = sum(op.bytes for op in done.ops if op.kind == "peer")
+    equal((done.meta().get("cuda_peer_bytes"), peers > 0), (str(peers), True), "given: peers")
+    equal(sum(row["h2d_bytes"] for row in steps(done)),
+          sum(op.bytes for op in done.ops if op.kind == "memcpy" and op.copy == 1), "given: copies from the host")
+    check("between GPUs not observed 10.0 MB by calls of the host" in " ".join(report("-v", done.database).out.split()), "given: -v")
+
+
 def check_pageable():
     done = loop(dict(PLAN, pinned=0), **HOST_ONLY)
     equal(done.status, 0, "pageable: status")
@@ -104,7 +141,7 @@ def check_direction():
 
 def check_driver():
     """Where the program calls the driver, as JAX does, the report says that nothing is recorded without CUPTI."""
-    for driver, words in (1, "nothing was recorded: without CUPTI"), (0, "only the host's calls were recorded"):
+    for driver, words in (1, "no launch and no copy to it was seen: without CUPTI"), (0, "only the host's calls were recorded"):
         done = loop(dict(PLAN, driver=driver, memset=0), **HOST_ONLY)
         equal((done.status, done.misuse()), (0, []), "driver: status, misuse", done.err)
         text = " ".join(report("-v", done.database).out.split())
@@ -161,7 +198,7 @@ def check_shared():
 
 def main():
     need_shim()
-    jobs = [check_shared, check_helper, check_doctor, check_driver, check_launches, check_backward, check_graph_launches, check_stubs, check_syncs, check_pageable, check_direction]
+    jobs = [check_shared, check_helper, check_doctor, check_driver, check_launches, check_backward, check_graph_launches, check_stubs, check_syncs, check_polls, check_given, check_pageable, check_direction]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda job: job(), jobs))
     finish()

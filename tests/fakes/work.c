@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common.h"
 
@@ -38,6 +39,7 @@ int cudaStreamWaitEvent(void *, void *, unsigned int);
 int cudaEventCreateWithFlags(void **, unsigned int);
 int cudaEventRecord(void *, void *);
 int cudaEventSynchronize(void *);
+int cudaEventQuery(void *);
 int cudaDeviceSynchronize(void);
 int cudaMalloc(void **, size_t);
 int cudaHostAlloc(void **, size_t, unsigned int);
@@ -55,6 +57,7 @@ int cuLaunchKernel(void *, unsigned int, unsigned int, unsigned int, unsigned in
 int cuMemcpyHtoDAsync_v2(uint64_t, const void *, size_t, void *);
 int cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, void *);
 int cuMemsetD8Async(uint64_t, unsigned char, size_t, void *);
+int cuEventQuery(void *);
 int cuStreamSynchronize(void *);
 int cuCtxSynchronize(void);
 int cuGraphLaunch(void *, void *);
@@ -67,7 +70,10 @@ enum sync {
 	SYNC_OF_DEVICE,
 	SYNC_ITEM,
 	SYNC_LATE,
-	SYNC_COPY
+	SYNC_COPY,
+	SYNC_SPIN,
+	SYNC_NAP,
+	SYNC_WORK
 };
 enum launch { LAUNCH_OLD, LAUNCH_NEW, LAUNCH_EX, LAUNCH_THREAD };
 
@@ -354,6 +360,20 @@ static void copy_to_device(size_t bytes, void *stream)
 		MUST(cudaMemcpyAsync(device, host, bytes, kind, stream));
 }
 
+enum { NOT_READY = 600 };
+
+/* Works on the CPU for 2 ms, however long that takes. */
+static void compute(void)
+{
+	struct timespec used;
+	long begin_us;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	begin_us = used.tv_sec * 1000000 + used.tv_nsec / 1000;
+	while (used.tv_sec * 1000000 + used.tv_nsec / 1000 < begin_us + 2000)
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+}
+
 static void synchronize(long step)
 {
 	switch ((enum sync)work_value("sync")) {
@@ -377,6 +397,20 @@ static void synchronize(long step)
 		break;
 	case SYNC_COPY: /* only the copy waits */
 		MUST(cudaMemcpyAsync(loss_host, loss_device, 4, DEVICE_TO_HOST, streams[0]));
+		break;
+	case SYNC_SPIN: /* asks again and again */
+		MUST(cudaEventRecord(step_end[0], streams[0]));
+		while (by_driver() ? cuEventQuery(step_end[0]) == NOT_READY
+				   : cudaEventQuery(step_end[0]) == NOT_READY)
+			;
+		break;
+	case SYNC_NAP: /* sleeps before it asks again */
+		while (cudaStreamQuery(streams[0]) == NOT_READY)
+			sleep_until(now_ns() + NS_PER_MS);
+		break;
+	case SYNC_WORK: /* works before it asks again */
+		while (cudaStreamQuery(streams[0]) == NOT_READY)
+			compute();
 		break;
 	case SYNC_LATE: /* the host runs one step ahead of the GPU */
 		MUST(cudaEventRecord(step_end[step % 2], streams[0]));
@@ -412,7 +446,11 @@ void work_step(long step)
 			MUST(cudaGraphLaunch(graph_exec, streams[0]));
 	} else {
 		if (work_value("memset"))
-			MUST(cudaMemsetAsync(device, 0, (size_t)work_value("memset"), streams[0]));
+			MUST(by_driver()
+				     ? cuMemsetD8Async((uint64_t)(uintptr_t)device, 0,
+						       (size_t)work_value("memset"), streams[0])
+				     : cudaMemsetAsync(device, 0, (size_t)work_value("memset"),
+						       streams[0]));
 		launch_step(step);
 	}
 	for (long i = 0; i < work_value("poll"); i++)

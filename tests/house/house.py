@@ -245,10 +245,10 @@ def check_parts():
 # The most lines that each folder of the product may have. A change that needs more raises its folder's
 # number in the same commit, and says why.
 BUDGETS = {
-    "include": 1452, "shim": 27518, "shim/python": 7256, "shim/cuda": 3756, "shim/record": 4252,
-    "analyzer/drain": 12562, "analyzer/store": 8221, "analyzer/analysis": 18232,
+    "include": 1460, "shim": 27706, "shim/python": 7256, "shim/cuda": 3849, "shim/record": 4344,
+    "analyzer/drain": 12573, "analyzer/store": 8223, "analyzer/analysis": 18232,
     "analyzer/analysis/predict": 3396, "analyzer/analysis/gate": 1106, "analyzer/analysis/ranks": 1651,
-    "analyzer/analysis/gpu": 1120, "analyzer/render": 14424, "analyzer/render/html": 3099,
+    "analyzer/analysis/gpu": 1120, "analyzer/render": 14433, "analyzer/render/html": 3099,
     "analyzer/render/jobs": 1049, "analyzer/render/gate": 867, "analyzer/report": 7182,
     "analyzer/launch": 4550, "analyzer/launch/doctor": 1064,
 }

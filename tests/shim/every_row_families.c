@@ -29,7 +29,7 @@ static long size, data, pixels, to, count, stream, handle, height, width, room, 
 	end_info, end, status, tensors, construction, node, is_deferred, name, color,
 	pixel_bytes, orientation, offset, nothing, more, map, item, into, frame, flush, features,
 	fd, device_offset, device, codec, closes, chroma, calls, background, arguments, action,
-	allocator, at, error, small, to_at, whence;
+	allocator, at, error, small, to_at, whence, value, to_device, from_device;
 static struct cuda_dim3 grid, block;
 
 /* Headers of a JPEG's frame and of an extended WebP, of 300 x 200 pixels. */

@@ -90,6 +90,7 @@ struct gpu_process {
 	struct gpu_process *next;
 	struct life life;
 	struct gpu_rows what;
+	uint64_t memset_count, peer_bytes; /* of the host's calls, without CUPTI */
 	bool has_batches;  /* the process takes batches from a loader, or marks them */
 	bool whole_graphs; /* CUPTI records a CUDA graph as one operation */
 	bool any_kernel;
@@ -247,8 +248,11 @@ static int take_state(struct gpu_join *gpu, struct gpu_process *process,
 	struct gap gap = {when_ns, GAPS_OPEN};
 	char why[sizeof(state->why) + 1];
 
-	if (state->state == DLPROF_GPU_HOST)
+	if (state->state == DLPROF_GPU_HOST) {
 		process->what.host = true;
+		process->memset_count = state->memset_count & INT64_MAX >> 12;
+		process->peer_bytes = state->peer_bytes & INT64_MAX >> 12;
+	}
 	if (state->state == DLPROF_GPU_HOST || state->state > DLPROF_GPU_GAP_END)
 		return 0;
 	process->sums = *state;
@@ -563,9 +567,12 @@ static int note_masked(struct gpu_join *gpu)
 static int write_meta(struct gpu_join *gpu)
 {
 	bool bound = false, seen = false;
+	uint64_t memsets = 0, peer_bytes = 0;
 	int r = 0;
 
 	for (const struct gpu_process *process = gpu->processes; process; process = process->next) {
+		memsets += process->memset_count;
+		peer_bytes += process->peer_bytes;
 		seen |= !process->what.host;
 		bound |= process->whole_graphs;
 	}
@@ -574,6 +581,10 @@ static int write_meta(struct gpu_join *gpu)
 				       sum_of_all(gpu, counts[i].offset));
 	if (seen && r == 0)
 		r = writer_meta_number(gpu->writer, META_GPU_BUSY_IS_UPPER_BOUND, bound);
+	if (r == 0 && memsets)
+		r = writer_meta_number(gpu->writer, META_CUDA_MEMSETS, (int64_t)memsets);
+	if (r == 0 && peer_bytes)
+		r = writer_meta_number(gpu->writer, META_CUDA_PEER_BYTES, (int64_t)peer_bytes);
 	if (r == 0)
 		r = write_losses(gpu);
 	if (r == 0 && sum_of_all(gpu, offsetof(struct dlprof_gpu_state, bad_count)) * 100 >

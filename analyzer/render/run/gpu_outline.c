@@ -152,6 +152,12 @@ static void add_work(const struct report *report, struct outline *o)
 			     UNITS_BYTES(sums->d2h_bytes));
 	if (sums->memset_ns > 0)
 		outline_part(o, "memset", sums->memset_ns, NAN, "%s", "");
+	if (report->gpu.peer_bytes > 0)
+		outline_part(o, "between GPUs", NAN, NAN, "%s by calls of the host, in all",
+			     UNITS_BYTES(report->gpu.peer_bytes));
+	if (report->gpu.memset_count > 0)
+		outline_part(o, "memset", NAN, NAN, "%s calls of the host, in all",
+			     UNITS_COUNT(report->gpu.memset_count));
 	add_sync(sums, o);
 	if (sums->kernel_count >= 0 && sums->seen_count > 0) {
 		outline_cells(o, "launches", "", "");
@@ -323,8 +329,9 @@ void gpu_outline_coverage(const struct report *report, struct outline *o)
 			     : has_calls(&report->gpu_sums)
 				     ? "only the host's calls were recorded, not the GPU's own "
 				       "times"
-				     : "nothing was recorded: without CUPTI, calls of CUDA's "
-				       "runtime are, but JAX, TensorFlow and CuPy call the driver",
+				     : "no launch and no copy to it was seen: without CUPTI, calls "
+				       "of CUDA's runtime are, but JAX, TensorFlow and CuPy call "
+				       "the driver",
 			     info->reason ? ": " : "", info->reason ? info->reason : "");
 	if (info->level_reason)
 		outline_item(o, "GPU", "recorded at the level %s: %s",

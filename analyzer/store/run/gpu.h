@@ -22,6 +22,8 @@
 	FACT(CUPTI_VERSION, int64_t, cupti_version)                                                \
 	FACT(GPU_SHARED, char *, shared) /* another program on the GPU; NULL: unknown */           \
 	FACT(CUDA_RECORDS, int64_t, record_count)                                                  \
+	FACT(CUDA_MEMSETS, int64_t, memset_count)                                                  \
+	FACT(CUDA_PEER_BYTES, int64_t, peer_bytes)                                                 \
 	FACT(CUDA_BAD_TS, int64_t, bad_count)               /* records with impossible times */    \
 	FACT(CUDA_DROPPED, int64_t, dropped_count)          /* records dropped by CUPTI */         \
 	FACT(CUDA_OWN_DROP, int64_t, own_drop_count)        /* records dropped by dlprof */        \

@@ -53,6 +53,7 @@ STUB(cudaStreamWaitEvent, (void *stream, void *event, unsigned int flags), (stre
 STUB(cudaEventCreateWithFlags, (void **event, unsigned int flags), (event, flags))
 STUB(cudaEventRecord, (void *event, void *stream), (event, stream))
 STUB(cudaEventSynchronize, (void *event), (event))
+STUB(cudaEventQuery, (void *event), (event))
 STUB(cudaDeviceSynchronize, (void), ())
 STUB(cudaMalloc, (void **address, size_t bytes), (address, bytes))
 STUB(cudaHostAlloc, (void **address, size_t bytes, unsigned int flags), (address, bytes, flags))
