@@ -12,12 +12,9 @@
 #include "drain/drain.h"
 #include "store/database/db_open.h"
 
-static void remark_recovered(const struct options *options, int error,
-			     const struct recovered *recovered)
+void cmd_remark_missing(const struct options *options, const char *path, int error,
+			const struct recovered *recovered)
 {
-	char where[4200];
-	const char *path = options->run;
-
 	if (error == -EPERM)
 		cmd_remark(options, "'%s' may lack its last records: '%s-segments' is another "
 			   "user's, or not as dlprof makes it; its owner's dlprof-report adds "
@@ -27,6 +24,15 @@ static void remark_recovered(const struct options *options, int error,
 			   recovered->missing_count, db_error(error));
 	else if (error < 0)
 		cmd_remark(options, "'%s' may lack its last records: %s", path, db_error(error));
+}
+
+static void remark_recovered(const struct options *options, int error,
+			     const struct recovered *recovered)
+{
+	const char *path = options->run;
+	char where[4200];
+
+	cmd_remark_missing(options, path, error, recovered);
 	if (recovered->kept && home_find(options->run, where, sizeof(where)))
 		cmd_remark(options, "'%s' cannot be written: %s; the run is read where it is kept, "
 			   "%s", path, db_error(recovered->kept), where);

@@ -65,6 +65,10 @@ int cmd_sql(const struct options *options);
 
 #define cmd_remark(options, ...) ((void)((options)->quiet || cmd_fail(__VA_ARGS__)))
 
+/* Says what a run lacks if drain_recover() gave `error`; says nothing if that is 0. */
+void cmd_remark_missing(const struct options *options, const char *path, int error,
+			const struct recovered *recovered);
+
 /* Stores a run's last records, opens it, and prints what is missing. Returns 0 or CMD_ERROR. */
 int cmd_open_run(const struct options *options, struct db **ret_db, struct recovered *ret);
 

@@ -22,7 +22,7 @@
 struct listing {
 	const struct options *options;
 	struct rank_files *files;
-	size_t skipped;
+	size_t skipped, lacking_count;
 	size_t root; /* length of the path of the user's folder */
 };
 
@@ -45,15 +45,18 @@ static void skip(struct listing *listing, const char *path, const char *why)
 }
 
 /* Reads facts of a run. `stays_open`: keeps the file open, unless the run still records. */
-static int look(const char *path, bool stays_open, bool is_by_itself, struct rank_file *ret)
+static int look(struct listing *listing, const char *path, bool stays_open, struct rank_file *ret)
 {
+	/* In tables of many jobs, each run without a job id is a job. */
+	const bool is_by_itself = listing->options->verb == VERB_EXPORT;
 	char **from;
 	struct recovered recovered;
 	struct run_info run;
 	struct db *db;
-	int r;
+	int r = drain_recover(path, &recovered);
 
-	drain_recover(path, &recovered);
+	if (r < 0 && listing->lacking_count++ < MOST_REMARKS)
+		cmd_remark_missing(listing->options, path, r, &recovered);
 	ret->live = recovered.live;
 	ret->missing_count = recovered.missing_count;
 	r = recovered.is_home ? db_open_read(path, &db) : home_open_read(path, &db);
@@ -66,7 +69,6 @@ static int look(const char *path, bool stays_open, bool is_by_itself, struct ran
 		ret->start_ns = run.start_ns;
 		ret->attempt = run.attempt;
 		ret->world_size = run.world_size;
-		/* In tables of many jobs (`is_by_itself`), each run without a job id is a job. */
 		from = run.job_id || !is_by_itself ? &run.job_id : &run.id;
 		ret->job = *from;
 		*from = NULL;
@@ -94,7 +96,7 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 	/* A run that is damaged does not keep other jobs out of tables of many jobs. */
 	const bool goes_on = listing->options->verb == VERB_EXPORT;
 	struct rank_file file = {.path = path};
-	int r = look(path, files->count < MOST_OPEN, goes_on, &file);
+	int r = look(listing, path, files->count < MOST_OPEN, &file);
 
 	if (r < 0) {
 		must |= goes_on && names_ends(path, NAMES_RUN);
@@ -298,6 +300,9 @@ int ranks_list(const struct options *options, struct rank_files *ret)
 		return status;
 	if (listing.skipped > MOST_REMARKS)
 		cmd_remark(options, "and %zu more were skipped", listing.skipped - MOST_REMARKS);
+	if (listing.lacking_count > MOST_REMARKS)
+		cmd_remark(options, "and %zu more may lack records",
+			   listing.lacking_count - MOST_REMARKS);
 	return ret->count || ret->failed
 		       ? 0
 		       : cmd_fail("'%s' holds no run of dlprof", options->runs[0]);

@@ -243,6 +243,19 @@ def check_folder():
     t.equal(len(json.loads(t.report("-q", "--json", folder).out)["loaders"]), 1, "one: its report")
 
 
+def check_lacking():
+    """Ranks whose last records cannot be stored are named, five of them one by one."""
+    folder = job([1, 90, 1, 1, 1, 1, 1])
+    for rank in range(7):
+        os.symlink("/nonexistent", os.path.join(folder, "r{}.db-segments".format(rank)))
+    result = t.report("--json", folder)
+    said = result.err.splitlines()
+    t.equal((result.status, len(json.loads(result.out)["ranks"]), len(said)), (0, 7, 6), result.err)
+    t.check(all("may lack its last records: '" in line for line in said[:5]), result.err)
+    t.check(said[5].endswith("and 2 more may lack records"), result.err)
+    t.equal(t.report("-q", folder).err, "")
+
+
 def check_refusals():
     folder = job([1, 90])
     files = [os.path.join(folder, name) for name in ("r0.db", "r1.db")]
@@ -321,6 +334,7 @@ def main():
     check_two()
     check_clocks()
     check_folder()
+    check_lacking()
     check_refusals()
     t.finish()
 
