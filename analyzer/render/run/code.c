@@ -300,7 +300,7 @@ static bool is_of_samples(const struct report *report)
 	       !report->finding.is_doubtful;
 }
 
-/* If a line of the loads spends most of its time in one function of a library, names that. */
+/* If a line of loads or steps spends most of its time in one function of a library, names it. */
 static void add_callee(const struct report *report, const struct line_named *named,
 		       struct text *text)
 {
@@ -310,7 +310,8 @@ static void add_callee(const struct report *report, const struct line_named *nam
 	char place[CODE_WORDS];
 	uint32_t frame;
 
-	if (named->group != LINE_LOADS || named->is_holder || !named->line->is_own ||
+	if ((named->group != LINE_LOADS && named->group != LINE_STEPS) || named->is_holder ||
+	    !named->line->is_own ||
 	    callee_find(&report->samples, &filter, named->line->frame, &frame) != 1)
 		return;
 	code_place(report, frame, place);
