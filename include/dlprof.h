@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* What may stand in place of a batch number: */
+/* These values may stand in place of a batch number: */
 #define DLPROF_NEXT (-1)	/* the previous number of this epoch + 1; for its first batch, 0 */
 #define DLPROF_END  (-2)	/* no batch: the data has ended */
 
@@ -16,7 +16,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Returns the function or NULL. `*cache` keeps it: 0 at first; `cache` itself if there is none. */
+/* Returns a function or NULL. `*cache` is 0 at first, then the function or, if missing, `cache`. */
 static __inline__ void *dlprof_find_(void **cache, const char *name)
 {
 	void *found = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
@@ -58,7 +58,7 @@ DLPROF_MARK(dlprof_batch_begin, (void), (void), ())
  */
 DLPROF_MARK(dlprof_batch_end, (int64_t batch), (int64_t), (batch))
 
-/* This thread begins to load batch number `batch`, or DLPROF_NEXT. An unended load is dropped. */
+/* This thread begins to load batch `batch` (or DLPROF_NEXT). Its unended load is dropped. */
 DLPROF_MARK(dlprof_load_begin, (int64_t batch), (int64_t), (batch))
 
 /*
@@ -70,7 +70,7 @@ DLPROF_MARK(dlprof_load_end, (int64_t batch), (int64_t), (batch))
 /* A step begins in a loop without other marks. Its waits are unknown: the run gets no verdict. */
 DLPROF_MARK(dlprof_step, (void), (void), ())
 
-/* Writes `text`, cut after 87 bytes, and its time to the database's view `mark`. NULL: nothing. */
+/* Writes `text`, cut after 87 bytes, and the time to the database's view `mark`. NULL: ignored. */
 DLPROF_MARK(dlprof_mark, (const char *text), (const char *), (text))
 
 /*
@@ -78,9 +78,9 @@ DLPROF_MARK(dlprof_mark, (const char *text), (const char *), (text))
  * All members are 0 before the second batch. An execve() does not reset them.
  */
 struct dlprof_account {
-	uint64_t batches;	/* batches of all threads */
+	uint64_t batches;	/* number of batches of all threads */
 	uint64_t wait_ns;
-	uint64_t time_ns;	/* waits and steps; wait_ns / time_ns is the stall ratio */
+	uint64_t time_ns;	/* time of waits and steps; wait_ns / time_ns is the stall ratio */
 };
 
 /* Fills *ret, in any thread. If the library is not preloaded, *ret stays as it is. */

@@ -53,7 +53,7 @@ enum dlprof_event_flag {
 	DLPROF_FLAG_COLLATE_SEEN = 1 << 1,	/* LOAD: collate_ns was observed */
 	DLPROF_FLAG_STEP = 1 << 2,    /* BATCH: a whole step, without its waits */
 	DLPROF_FLAG_RANGE = 1 << 3,	/* MARK: has a length */
-	/* EPOCH, BATCH or STOP: */
+	/* The next flag is set in records EPOCH, BATCH or STOP: */
 	DLPROF_FLAG_NESTED = 1 << 4, /* the call is inside another wait, or a load, of its thread */
 	DLPROF_FLAG_POOL = 1 << 5,  /* any thread of a pool may call the loader */
 	DLPROF_FLAG_DROPPED = 1 << 6,	/* STOP: the program dropped the iterator */
@@ -62,8 +62,8 @@ enum dlprof_event_flag {
 
 /*
  * EPOCH: begin_ns and duration_ns are those of iter(). `loader` is the number of the loader, from
- * 1; 0 stands for marks of dlprof.h. `epoch` is a number from 0. If two of these records have the
- * same numbers, the second has the right `workers`.
+ * 1; 0 stands for marks of dlprof.h. `epoch` is a number from 0. If two EPOCH records have the same
+ * numbers, the second has the right `workers`.
  */
 #define DLPROF_LOADER_RANGES UINT32_MAX
 #define DLPROF_EPOCH_SAMPLE_US (UINT32_MAX - 1) /* the largest sample_us: 71 minutes */
@@ -83,7 +83,7 @@ struct dlprof_epoch {
 	char kind[40];			/* type of the loader, as "torch.DataLoader" */
 };
 
-/* A wait makes a batch starved from the larger of these two on: nanoseconds, percent of a step. */
+/* A batch is starved if its wait is at least these nanoseconds, and this percent of a step. */
 #define DLPROF_STARVED_LEAST_NS      2000000
 #define DLPROF_STARVED_LEAST_PERCENT 10
 
@@ -92,20 +92,20 @@ struct dlprof_batch {
 	uint64_t ordinal;	/* number in the order of delivery, from 0, in this epoch */
 	uint64_t ask_ns;	/* when the consumer began to look for the batch's message */
 	uint64_t arrive_ns;	/* when the message came; 0: not observed */
-	uint64_t receive_ns;	/* receiving messages without blocking; UINT64_MAX: not observed */
+	uint64_t receive_ns;	/* time of receiving without blocking; UINT64_MAX: not observed */
 	uint64_t waited_ns;	/* sum of this thread's earlier waits, for all loaders */
-	/* In these members, UINT64_MAX or UINT32_MAX means: not observed. */
-	uint64_t sample_ns;	/* choosing samples; with workers, for a later batch */
+	/* In the members below, UINT64_MAX or UINT32_MAX means: not observed. */
+	uint64_t sample_ns;	/* time of choosing samples; with workers, for a later batch */
 	/*
 	 * Time of fetching the file descriptors of the batch's tensors, in this wait or earlier.
-	 * fetch_cpu_ns is extrapolated from the CPU time of some fetches. A pinning thread fetches
-	 * for the consumer: then all its fetches since the last batch count.
+	 * fetch_cpu_ns is extrapolated from the CPU time of some fetches. If a pinning thread
+	 * fetches for the consumer, its fetches since the last batch count.
 	 */
 	uint64_t fetch_ns;
 	uint64_t fetch_cpu_ns;
 	uint32_t fetch_count;
 	int32_t arrived;
-	/* Freeing an older batch. It counts as waiting, but no event's duration includes it. */
+	/* Time of freeing an older batch. It counts as waiting, but is in no event's duration. */
 	uint64_t free_ns;
 };
 
@@ -137,7 +137,7 @@ enum dlprof_part {
 	DLPROF_PART_MAX
 };
 
-/* PARTS: begin_ns is when the next wait began. If a step has several waits, its records add up. */
+/* PARTS: begin_ns is when the next wait began. If a step has several waits, sum up its records. */
 struct dlprof_parts {
 	uint64_t ns[DLPROF_PART_MAX]; /* UINT64_MAX: not observed */
 	uint64_t backward_ns; /* when the first backward pass began; 0: none */
@@ -145,10 +145,10 @@ struct dlprof_parts {
 	uint64_t save_begin_ns, save_end_ns; /* start and end of the last checkpoint; 0: none */
 };
 
-/* MADE: begin_ns is when the batch was measured. UINT64_MAX: too large to be counted. */
+/* MADE: begin_ns is when the batch was measured. A size of UINT64_MAX: too large to be counted. */
 struct dlprof_made {
 	uint64_t tensor_count;
-	uint64_t objects; /* Python objects, tensors and numbers among them; counted up to 16,385 */
+	uint64_t objects; /* number of Python objects, also tensors and numbers; at most 16,385 */
 	uint64_t bytes; /* bytes of tensors, arrays and strings */
 };
 
@@ -162,7 +162,7 @@ enum dlprof_stage_flag {
 struct dlprof_stage {
 	uint32_t parent; /* the stage that takes the elements; 0: unknown */
 	uint32_t flags;		/* bits of enum dlprof_stage_flag */
-	int32_t parallel;	/* calls that may run at once */
+	int32_t parallel;	/* number of calls that may run at once */
 	int32_t capacity; /* elements in the queue, or open inputs */
 	int32_t threads;	/* in the last stage (`parent` 0): threads of the pipeline's pool */
 	char name[64];
@@ -175,7 +175,7 @@ struct dlprof_stage {
 struct dlprof_stage_sum {
 	uint64_t elements;
 	uint64_t busy_ns;	/* time in its calls, over all threads; estimated for short ones */
-	uint64_t own_ns;	/* part of busy_ns without stages and kernels inside */
+	uint64_t own_ns;	/* part of busy_ns outside inner stages and kernels */
 	uint64_t cpu_ns;	/* CPU time in own_ns, estimated; UINT64_MAX: unknown */
 	uint64_t read_ns;	/* part of own_ns for opening and reading files */
 	uint64_t ready; /* elements that a queue had ready at each request, summed over requests */
@@ -197,16 +197,16 @@ enum dlprof_gpu_kind {
 	DLPROF_GPU_NONE,
 	DLPROF_GPU_KERNEL,
 	DLPROF_GPU_NCCL,  /* kernel of a collective: counts as busy, not as compute */
-	DLPROF_GPU_GRAPH, /* a whole graph; its kernels ran no longer than that */
+	DLPROF_GPU_GRAPH, /* a whole CUDA graph: its kernels ran for at most this long */
 	DLPROF_GPU_MEMSET,
 	DLPROF_GPU_H2D,
 	DLPROF_GPU_D2H,
 	DLPROF_GPU_COPY,       /* copy within a device or between devices */
-	DLPROF_GPU_SYNC_EVENT, /* the host waited for an event; next two: for a stream, a context */
+	DLPROF_GPU_SYNC_EVENT, /* the host waited for an event; in the next two: stream, context */
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
 	DLPROF_GPU_LAUNCH,   /* without CUPTI: `id` launches by the host, and no device is named;
-			      * by CUPTI's record: one launch, as long as its kernels ran */
+			      * recorded by CUPTI: one launch, as long as its kernels ran */
 	DLPROF_GPU_API_SYNC, /* a thread was in a call that waits for the GPU; `id`: the thread */
 	DLPROF_GPU_API_COPY, /* a thread was in a copying call, which may wait; `id`: the thread */
 	DLPROF_GPU_API_LAUNCH,
@@ -233,7 +233,7 @@ static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 
 /*
  * An operation. It began at the record's begin_ns + offset_ns, on the device in the record's
- * `worker` (-1: none in particular). If it is the record's only one, duration_ns is its length.
+ * `worker` (-1: none in particular). If a record has one operation, duration_ns is its length.
  * Records come in any order, up to seconds late.
  */
 struct dlprof_gpu_op {
@@ -286,11 +286,11 @@ struct dlprof_gpu_state {
 	uint32_t flags;
 	union {
 		uint64_t record_count;
-		uint64_t memset_count; /* of HOST: memsets that the host asked for */
+		uint64_t memset_count; /* in state HOST: number of memsets the host asked for */
 	};
 	union {
-		uint64_t bad_count; /* records with impossible times */
-		uint64_t peer_bytes; /* of HOST: bytes that it had copied between GPUs */
+		uint64_t bad_count; /* number of records with impossible times */
+		uint64_t peer_bytes; /* in state HOST: bytes the host had copied between GPUs */
 	};
 	uint64_t dropped_count;
 	uint64_t own_drop_count; /* records that the shim dropped: no buffer, or a full ring */
@@ -335,10 +335,10 @@ struct dlprof_event {
 
 #define DLPROF_STREAM_LOCAL (UINT64_C(1) << 63)
 #define DLPROF_STREAM_MARKS (UINT64_C(1) << 62)
-#define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* never set with one of the two above */
+#define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* never set together with one of the two above */
 #define DLPROF_GENERATION_ANY UINT32_MAX
 
-/* 22 bits for the pid, 40 for the life's begin in units of 16.384 us: no life is that short. */
+/* 22 bits hold the pid, 40 when the life began, in units of 16.384 us: each life lasts longer. */
 #define DLPROF_STREAM_TIME_BITS 40
 #define DLPROF_STREAM_OF(pid, created_ns)                                                          \
 	((uint64_t)(pid) << DLPROF_STREAM_TIME_BITS |                                              \

@@ -8,8 +8,8 @@
  *
  * The file is sparse. On a full disk, touching a page without a block raises SIGBUS, so a part's
  * blocks are allocated before its first use. The parts are the header and each stack and, of each
- * slot: what is before `tallies`, the tallies of kernels, the others, and `far`. The reader uses
- * pread(), which returns zeroes for missing blocks.
+ * slot: what is before `tallies`, the tallies of kernels, the other tallies, and `far`. The reader
+ * uses pread(), which returns zeroes for missing blocks.
  *
  * Only the owning thread writes a slot's records and `head`. It advances `head` (release) after a
  * record is whole. If the ring is full, it counts the record in `lost_count`. Only the holder of
@@ -18,7 +18,7 @@
  * dead and its ring empty.
  *
  * A ring begins in `near`. When `near` is first full, head - tail = NEAR_CAPACITY, the producer
- * sets far_from = head, once, before it publishes the next record. Position p is near[p %
+ * sets far_from = head, once, before it publishes the next record. Record p is near[p %
  * NEAR_CAPACITY] if p < far_from or far_from is 0, else far[p % RING_CAPACITY].
  *
  * No uncommitted record is overwritten. While far_from is 0, the producer writes only if head -
@@ -45,11 +45,11 @@
 
 #define DLPROF_SLOT_COUNT 4
 #define DLPROF_NEAR_CAPACITY 256     /* enough for a steady training's uncommitted records */
-#define DLPROF_RING_CAPACITY 2048	/* used once the smaller ring was full */
+#define DLPROF_RING_CAPACITY 2048	/* used once the ring `near` was full */
 #define DLPROF_NOTES_BYTES 4096
 
 enum dlprof_segment_flag {
-	DLPROF_SEGMENT_ROOT = 1 << 0, /* of the run's first process */
+	DLPROF_SEGMENT_ROOT = 1 << 0, /* this is the run's first process */
 	/* the process has a write lock (F_OFD_SETLK) on the first byte until its end or execve() */
 	DLPROF_SEGMENT_LOCKED = 1 << 1,
 	/* with ROOT, after an execve(): the run's facts are in the earlier program's header */
@@ -68,8 +68,8 @@ struct dlprof_slot {
 	struct dlprof_counter counters[DLPROF_CLASS_MAX];
 	alignas(64) _Atomic uint64_t head;
 	_Atomic uint64_t lost_count;
-	_Atomic uint64_t far_from;	/* 0: all records are in `near` */
-	uint64_t unnamed_count;		/* operations for which no tally was free */
+	_Atomic uint64_t far_from;	/* first record that is in `far`; 0: all are in `near` */
+	uint64_t unnamed_count;		/* number of operations for which no tally was free */
 	uint64_t unlisted_count;
 	alignas(64) _Atomic uint64_t tail;
 	alignas(64) struct dlprof_event near[DLPROF_NEAR_CAPACITY];
@@ -86,7 +86,7 @@ struct dlprof_so_far {
 	_Atomic uint32_t in_doubt; /* not 0: wait_ns may not be the training's; a note says why */
 };
 
-/* The header. After an execve(), the process's next life has the same pid, another created_ns. */
+/* Header of a segment. A new program after execve() has the same pid, but another created_ns. */
 struct dlprof_header {
 	uint64_t magic;
 	uint32_t abi;
@@ -112,15 +112,15 @@ struct dlprof_header {
 	_Atomic uint64_t lost_count;
 	_Atomic uint64_t heartbeat_ns;
 	_Atomic int32_t store_error;	/* the drain's errno for the database; 0: none */
-	uint32_t has_drain;		/* in the run's first process: the drain was started */
-	char stored_at[1024];		/* the drain's database, for the line at exit; "": none */
+	uint32_t has_drain;		/* true in a run's first process that started the drain */
+	char stored_at[1024];		/* database that the line at exit names; "": none */
 	char database[1024];
 	struct dlprof_so_far so_far;
 	char version[16];
 	char host[64];
 	char kernel[128];
 	char command[1024];		/* arguments, separated by spaces */
-	_Atomic uint32_t notes_bytes;  /* bytes taken; may exceed DLPROF_NOTES_BYTES */
+	_Atomic uint32_t notes_bytes;  /* bytes of `notes` in use; may exceed DLPROF_NOTES_BYTES */
 	uint32_t unused;
 	/*
 	 * Lines "Ltext\n": 'w' warning, 'i' information, '+' patch point found, '-' missing, 's'

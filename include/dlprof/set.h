@@ -25,7 +25,7 @@ enum dlprof_set_scope { DLPROF_SET_LOADER, DLPROF_SET_PROGRAM };
 static const struct dlprof_set_row {
 	const char *key, *other_key;
 	int32_t least, most;
-	const char *words; /* "": a number */
+	const char *words; /* "a|b|..."; "": the value is a number */
 	const char *takes;
 	enum dlprof_set_scope scope;
 	const char *before, *after;
@@ -126,7 +126,7 @@ static inline enum dlprof_set_problem dlprof_set_take(const char *text, size_t l
 	return DLPROF_SET_FINE;
 }
 
-/* Entries point into `text`. On an error, *ret_at is the wrong setting of *ret_length bytes. */
+/* The list points into `text`. On an error, *ret_at is the bad setting, of *ret_length bytes. */
 static inline enum dlprof_set_problem dlprof_set_parse(const char *text,
 						       struct dlprof_set_list *ret,
 						       const char **ret_at,

@@ -43,10 +43,10 @@ struct dlprof_tally {
 	_Atomic uint32_t version;
 	uint32_t kind;
 	uint64_t class;
-	uint64_t count;		/* images, calls, samples */
+	uint64_t count;		/* number of images, calls or samples */
 	uint64_t ns;		/* time without nested calls; for a sample, with them */
 	uint64_t bytes;		/* bytes of input */
-	uint64_t pixels;	/* pixels; when unpacking (class 0): bytes of output */
+	uint64_t pixels;	/* number of pixels; in class 0, which unpacks: bytes of output */
 	uint64_t slowest_ns;
 	uint64_t error_ns;
 	char name[DLPROF_TALLY_NAME_BYTES];

@@ -109,7 +109,7 @@ static inline bool trust_join(const char *from, const char *relative, char *ret,
 	return true;
 }
 
-/* Returns the end of the next component to check, or 0. `at` is the last result, 0 at first. */
+/* Returns where the next component to check ends in `path`, or 0. `at`: the last result, or 0. */
 static inline size_t trust_next(const char *looker, const char *path, size_t at)
 {
 	if (!at)
@@ -126,8 +126,8 @@ static inline size_t trust_next(const char *looker, const char *path, size_t at)
 /* A search. The includer gives `look` and `read`, because the shim may not use libc's functions. */
 struct trust_search {
 	const char *from;                                /* real path of the looker */
-	int (*look)(const char *path, struct stat *ret); /* lstat(); < 0: failed */
-	int (*read)(const char *path, char *ret, size_t size); /* a small file; <= 0: failed */
+	int (*look)(const char *path, struct stat *ret); /* does what lstat() does; < 0: failed */
+	int (*read)(const char *path, char *ret, size_t size); /* reads a small file; <= 0: error */
 	struct trust_looker looker;
 	char path[TRUST_PATH_BYTES]; /* path that was found, or the first one that is not trusted */
 	enum trust trust;
@@ -181,9 +181,9 @@ static inline bool trust_take(struct trust_search *search, const char *folder, c
 }
 
 /*
- * Looks for the file in the build folder (if the program that looks was not installed), in that
- * program's own folder, and in `installed`, relative to that folder (NULL: nowhere). Returns 0,
- * -ENOENT, -EPERM or -errno.
+ * Looks for the file in the build folder (if the looker was not installed), in the looker's folder,
+ * and in `installed`, a path relative to the looker's folder (NULL: not looked for there). Returns
+ * 0, -ENOENT, -EPERM or -errno.
  */
 static inline int trust_find(struct trust_search *search, uint32_t user, const char *name,
 			     const char *installed)

@@ -15,7 +15,7 @@
 /* Nanoseconds of a tick, multiplied by 2^32; 0: a tick is one nanosecond. */
 extern HIDDEN volatile uint64_t clock_scale;
 
-/* Durations of fewer ticks than this are below the limit set by clock_limit(). 0: none is. */
+/* Durations of fewer ticks than this are below the limit of clock_limit(). 0: no duration is. */
 extern HIDDEN volatile uint64_t clock_short_ticks;
 
 static inline uint64_t clock_ns(clockid_t clock)
@@ -54,7 +54,7 @@ static inline uint64_t clock_short_ns(uint64_t ticks)
 	return ticks * clock_scale >> 32;
 }
 
-/* Converts a duration. One that seems negative, as after a change of CPU, becomes 0. */
+/* Converts a duration to nanoseconds. A negative one, as after a change of CPU, becomes 0. */
 static inline uint64_t clock_length_ns(uint64_t ticks)
 {
 	uint64_t scale = clock_scale;

@@ -181,7 +181,7 @@ const char *config_batch_fn(void)
 	return value_of("DLPROF_BATCH_FN", is_batch_fn);
 }
 
-/* Accepts any value: not users but run.c sets these variables, for child processes. */
+/* Accepts any value, because run.c, not a user, sets these variables for child processes. */
 static bool is_ours(const char *value)
 {
 	return true;

@@ -45,7 +45,7 @@ bool config_disabled(void);
 
 const char *config_cuda_name(enum config_cuda level);
 
-/* Works before config_read(), too. */
+/* Returns true if DLPROF_CUDA is off. Works before config_read(), too. */
 bool config_cuda_is_off(void);
 
 /* Reads all variables. A bad value leaves the default, and config_note() names it. */

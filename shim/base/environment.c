@@ -41,7 +41,7 @@ size_t environment_copy(char **copy, size_t count, const char *const *without)
 	return kept;
 }
 
-/* The old array stays mapped: another thread's getenv() may be walking it. */
+/* The old array stays mapped, because another thread's getenv() may be walking it. */
 int environment_set(const char *name, const char *value)
 {
 	const char *const without[] = {name, NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.c - makes the guard process, which runs guard_begin() and what that calls.
+ * guard.c - makes the guard process, which runs guard_begin() and the functions it calls.
  *
  * The guard makes raw system calls only, as the host's thread that owns errno may have ended.
  */
@@ -50,7 +50,7 @@ bool guard_is_needed(void)
 	int subreaper = 0;
 
 	sys_call2(SYS_prctl, PR_GET_CHILD_SUBREAPER, &subreaper);
-	/* Valgrind aborts if a child is neither a thread nor from vfork(). */
+	/* Valgrind aborts if a child process is neither a thread nor made by vfork(). */
 	return (subreaper || sys_getpid() == 1) && !(preload && strstr(preload, "vgpreload_core"));
 }
 
@@ -133,7 +133,7 @@ static void replace(struct guard *with, int pid)
 	static struct guard *last;
 	static int last_pid, host;
 
-	/* After a fork, the child has neither the guard nor the guard's memory. */
+	/* After a fork, the child has neither the guard of its parent nor that guard's memory. */
 	if (last && host == sys_getpid() && reap(last_pid))
 		sys_munmap(last, MEMORY_BYTES);
 	last = with;

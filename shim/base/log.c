@@ -13,7 +13,7 @@
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
-/* Tells files apart. Inode numbers are reused, so a file born after `changed` is another one. */
+/* Identifies a file. Inode numbers are reused: a file born after `changed` is not the same file. */
 struct identity {
 	uint64_t inode;
 	uint64_t device;

@@ -10,7 +10,7 @@
 /* Remembers the file that is open as descriptor 2; called in the constructor. */
 void log_begin(void);
 
-/* Copies the path, as setproctitle() overwrites it. Returns false if it is empty or too long. */
+/* Copies the log's path, which setproctitle() may overwrite. False: it is empty or too long. */
 bool log_set(const char *path);
 
 /* Returns true, and a reason, if DLPROF_LOG cannot be written. */

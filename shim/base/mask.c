@@ -42,7 +42,7 @@ static bool is_of_word(char c)
 	return text_is_letter(c) || text_is_digit(c) || (c & 0x80);
 }
 
-/* `word` is in lower case, the text in any. */
+/* Returns true if the text begins with `word`, which is in lower case, in any case. */
 static bool begins_with(const char *at, const char *end, const char *word)
 {
 	for (; *word && at < end && (text_is_capital(*at) ? *at | 0x20 : *at) == *word; at++)
@@ -68,7 +68,7 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 {
 	enum secrecy found = SHOWN;
 
-	if (end - name == 2 && *name == '-') /* -p PORT, -b BATCHES, -u USER:X */
+	if (end - name == 2 && *name == '-') /* as in -p PORT, -b BATCHES, -u USER:X */
 		return strchr("pPb", name[1]) ? WEAK : strchr("uU", name[1]) ? USER : SHOWN;
 	for (const char *at = name; at < end; at++)
 		for (enum secrecy secrecy = STRONG; secrecy > found; secrecy--)

@@ -7,7 +7,7 @@
 
 struct dlprof_header;
 
-/* Sets where later notes go; NULL: only to DLPROF_LOG. */
+/* Sets the header into which later notes go; NULL: they go only to DLPROF_LOG. */
 void note_into(struct dlprof_header *header);
 
 /* Adds a line, at any time and in any thread. `level`: see dlprof_header.notes. */

@@ -30,7 +30,7 @@ uint64_t process_stat(int pid, int wanted)
 	r = text_read_file(path.buffer, stat, sizeof(stat));
 	if (r <= 0)
 		return 0;
-	/* Field 2 may contain spaces and parentheses. */
+	/* Field 2, the program's name in parentheses, may contain spaces and parentheses. */
 	at = strrchr(stat, ')');
 	for (int field = 2; at && field < wanted; field++)
 		at = strchr(at + 1, ' ');
@@ -64,7 +64,7 @@ int32_t process_number(void)
 
 void process_command(char *buffer, size_t size)
 {
-	/* Larger than `buffer`, because masking shortens a text. */
+	/* This is larger than `buffer`, because masking shortens a text. */
 	char arguments[2048];
 	struct text line;
 	int length = text_read_file("/proc/self/cmdline", arguments, sizeof(arguments));
@@ -139,7 +139,7 @@ const char *process_job(void)
 {
 	const char *job = first_set(KIND_JOB);
 
-	/* torchrun sets "none" if it was given no id. */
+	/* torchrun sets the job's id to "none" if it was given none. */
 	return job && strcmp(job, "none") != 0 ? job : NULL;
 }
 

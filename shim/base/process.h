@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns when this process started, in ticks since boot (field 22 of its stat); 0: unknown. */
+/* Returns when this process started, in ticks since boot (field 22 of /proc/PID/stat), or 0. */
 uint64_t process_start_ticks(void);
 
 /* Returns a field, from 3 on, of /proc/PID/stat (pid 0: this process), or 0 if unknown. */
@@ -21,7 +21,7 @@ void process_command(char *buffer, size_t size);
 int32_t process_rank(void);
 int32_t process_local_rank(void);
 
-/* Return what the environment says of the job; NULL, -1 or 0: unknown. */
+/* Return what the environment says of the job; NULL, -1 or 0: it says nothing. */
 const char *process_job(void);
 int32_t process_world_size(void);
 int32_t process_attempt(void);

@@ -21,7 +21,7 @@
 #include "dlprof/place.h"
 #include "dlprof/trust.h"
 
-/* Follows links, as a link's folder may hold another version's drain. */
+/* Finds this library's path. Follows links: a link's folder may hold another version's drain. */
 static bool find_library(char *ret, size_t size)
 {
 	const char *own = environment_own_path();
@@ -41,7 +41,7 @@ static bool find_library(char *ret, size_t size)
 	return true;
 }
 
-/* Returns 0 and `path`, or `why` and -ENOENT, -EACCES (not executable), -EPERM (not trusted). */
+/* Returns 0 and `path`, or `why` and -ENOENT, -EACCES (not executable) or -EPERM (not trusted). */
 static int place_find_drain(struct text *path, struct text *why)
 {
 	char library[TRUST_PATH_BYTES];
@@ -82,7 +82,7 @@ static void exec_drain(void *argument)
 	sys_call1(SYS_exit, 127);
 }
 
-/* Returns a pid or -errno. */
+/* Starts the drain's process. Returns its pid or -errno. */
 static int start_drain(void *argument)
 {
 	struct spawn *spawn = argument;
@@ -142,7 +142,7 @@ static bool is_one_number(long call)
 	       ids[0] == ids[2];
 }
 
-/* Returns true if user ids differ: the drain would inherit them, and trust another user's files. */
+/* Returns true if user ids differ: a drain would inherit them, and trust another user's files. */
 static bool acts_for_another(void)
 {
 	return !is_one_number(SYS_getresuid) || !is_one_number(SYS_getresgid);
@@ -150,7 +150,7 @@ static bool acts_for_another(void)
 
 int spawn_drain(const char *folder, const char *database, struct text *why)
 {
-	/* Variables that would load a tool into the drain. */
+	/* These variables would load a tool into the drain. */
 	static const char *const without[] = {"LD_PRELOAD=", "LD_AUDIT=", NULL};
 	const size_t count = environment_count();
 	size_t size = 2 * STACK_BYTES + (count + 1) * sizeof(char *);
@@ -214,7 +214,7 @@ void permit_drain(int drain)
 	if (!is_wanted())
 		return;
 	sys_call2(SYS_prctl, PR_SET_PTRACER, drain);
-	/* A pid means another process in another PID namespace, so the namespace is told, too. */
+	/* The same pid is another process in another PID namespace, so name the namespace, too. */
 	text_format(&told, "%d-%lu", drain, process_space());
 	environment_set("DLPROF_DRAIN=", told.buffer);
 }

@@ -19,5 +19,5 @@ int spawn_drain(const char *folder, const char *database, struct text *why);
  */
 void permit_drain(int drain);
 
-/* Allows the drain that DLPROF_DRAIN names to read this process. An ancestor has started it. */
+/* Allows the drain that DLPROF_DRAIN names, and an ancestor started, to read this process. */
 void permit_as_told(void);

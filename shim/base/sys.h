@@ -16,16 +16,16 @@
 /* -fvisibility=hidden affects only definitions. On a declaration, this avoids a use of the GOT. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/* For data used when a process starts or ends, on a page that ld.so writes to in any case. */
+/* Marks data used when a process starts or ends, on a page that ld.so writes to in any case. */
 #define NEAR __attribute__((section(".data")))
 
-/* For data that every timed call reads, in one cache line. */
+/* Marks data that every timed call reads. It is in one cache line. */
 #define HOT_DATA __attribute__((section("hot_data")))
 
 /* Keeps a function out of line, so that the usual path saves no registers. */
 #define RARELY __attribute__((noinline, cold))
 
-/* Functions that run for each sample, kept side by side on few pages. */
+/* Marks functions that run for each sample. They lie side by side on few pages. */
 #define OFTEN __attribute__((hot))
 
 /*

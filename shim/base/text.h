@@ -27,7 +27,7 @@ void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t size);
 void text_add_number(struct text *text, int64_t number);
 
-/* Add what printf() writes for %s, %d, %u, %ld, and for %lu below 2^63. Others end the text. */
+/* Adds what printf() writes for %s, %d, %u, %ld, %lu (below 2^63). Other formats end the text. */
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_format_list(struct text *text, const char *format, va_list values)
 	__attribute__((format(printf, 2, 0)));
@@ -35,7 +35,7 @@ void text_format_list(struct text *text, const char *format, va_list values)
 /* Copies a string into a field, cut to the field's size. */
 void text_copy(char *field, size_t size, const char *string);
 
-/* Returns true for digits of ASCII only, in any locale. */
+/* Returns true for the digits 0 to 9 only, in any locale. */
 static inline bool text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -51,7 +51,7 @@ static inline bool text_is_letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Returns the name, or the end of a longer one, which says more than its beginning. */
+/* Returns a name or, if it is longer than fits, its end, which says more than its beginning. */
 static inline const char *text_end(const char *name, size_t size)
 {
 	const size_t length = strlen(name);
@@ -67,7 +67,7 @@ int text_read_file(const char *path, char *buffer, size_t size);
 
 #define LABEL_BYTES DLPROF_MARK_BYTES
 
-/* Copies the name of a range, cut to the size of a mark. */
+/* Copies the name of a range, cut to DLPROF_MARK_BYTES. */
 void label_copy(char *label, const char *text);
 
 /*

@@ -76,7 +76,7 @@ static bool is_like(const char *path, const char *other)
 	       memcmp(path, other, folder) == 0;
 }
 
-/* Notes files that were read and are now written. Files that are only read are caches of data. */
+/* Notes files that were read and are now written, but no caches of data, which are only read. */
 static void note_resumed(const char *wrote)
 {
 	for (uint32_t i = 0; i < resumed.count && i < FILE_MOST; i++) {

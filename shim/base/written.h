@@ -13,7 +13,7 @@ extern HIDDEN bool written_is_watched;
 /* Reads whether this program will be ended, and which files are of earlier runs. */
 void written_begin(void);
 
-/* Looks at a file that was opened. Called for files that are read before recording begins, too. */
+/* Looks at a file that was opened. It is called before recording begins, too. */
 void written_opened(int fd, const char *path, int flags);
 
 /* Writes a note that names the regular files of a megabyte or more that were written. */

@@ -12,8 +12,8 @@
 
 #define ASKER_MAX   16
 #define ITEM_MAX    128
-#define UNSEEN_MOST 2 /* an asker's first and its newest item may have been taken by unseen calls */
-/* checks of a queue are one wait if the pause between two is at most this + a check's length */
+#define UNSEEN_MOST 2 /* items of an asker that unseen calls may take: its first and its newest */
+/* checks of a queue are one wait if each pause is at most this and the check's length */
 #define AT_ONCE_NS  1000000
 #define WATCHED_MIN 8 /* is_prefetching() judges a thread that has got this many batches */
 #define WORKS_LEAST 20
@@ -72,7 +72,7 @@ static void begin_life(void)
 		askers[i].number = askers[i].used_ns = 0;
 }
 
-/* Returns the asker with this number. NULL: `number` is 0, or a newer asker took its place. */
+/* Returns the asker with this number, or NULL if `number` is 0 or a newer asker took the place. */
 static struct asker *asker_of(uint32_t number)
 {
 	struct asker *asker = &askers[number % ASKER_MAX];
@@ -158,7 +158,7 @@ static bool is_same_epoch(const struct dlprof_event *again, const struct dlprof_
 	return epoch->kind && is_again(again) && again->stream == epoch->stream;
 }
 
-/* An item has one loader's records. If the asker asks a second loader, that one's are dropped. */
+/* An item has one loader's records. If its asker asks a second loader, the second's are dropped. */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);
@@ -332,7 +332,7 @@ bool ahead_puts(struct thread *thread, const void *key, const void *object,
 		return true;
 	}
 	if (!asker || !is_fresh(asker) || asker->state == OWN) {
-		/* A call that we did not see has taken the item that had this address. */
+		/* A call that we did not see has taken the item which had this address before. */
 		if (before && before->asker != thread->ahead.asker)
 			before->asker = 0;
 		return false;
@@ -378,7 +378,7 @@ static uint64_t looked_since(struct thread *thread, const struct ahead_item *ite
 	if (!thread->ahead.looked || (thread->ahead.looked_key != item->key && !any))
 		return begin_ns;
 	thread->ahead.looked = false;
-	/* A step on an earlier item may lie between two checks: the wait is doubtful. */
+	/* The training may have made a step on an earlier item between two checks. */
 	if (asker && asker->told_count &&
 	    (thread->ahead.looked_apart || begin_ns > thread->ahead.looked_until_ns))
 		doubt_hand_over();
@@ -395,7 +395,7 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 
 	if (!asker || thread->ahead.asker == item->asker)
 		return item;
-	/* The thread has passed no item on, so it trains with its items if they are batches. */
+	/* The thread has passed no item on. So if its items are batches, it trains with them. */
 	while (thread->ahead.held_count && (held = oldest_of(0, thread->tid))) {
 		struct asker *of_held = asker_of(held->asker);
 
@@ -412,7 +412,7 @@ bool ahead_takes(struct thread *thread, const void *key, const void *object, uin
 	item->end_ns = end_ns;
 	item->taker = thread->tid;
 	thread->ahead.held_count++;
-	/* The call that took the first item began before calls were wrapped, so it was not seen. */
+	/* The first item was taken by an unseen call, which began before calls were wrapped. */
 	if (!asker->told_count && item->place == 2 && first->place == 1 && !first->taker) {
 		first->taker = thread->tid;
 		thread->ahead.held_count++;
@@ -471,7 +471,7 @@ struct ahead_item *ahead_next(struct thread *thread)
 		return NULL;
 	if (item->place != asker->told_count + 1 || (asker->taker && asker->taker != thread->tid))
 		doubt_hand_over();
-	/* This thread trains with other threads' batches, so also with those it gets itself. */
+	/* This thread trains with batches that others got, so with those that it gets, too. */
 	if (asker_of(thread->ahead.asker))
 		asker_of(thread->ahead.asker)->state = OWN;
 	asker->told_count = item->place;
@@ -523,7 +523,7 @@ void ahead_trains(struct thread *thread)
 		doubt_hand_over();
 }
 
-/* Returns the main thread's CPU time, or 0 if it has ended. */
+/* Returns the main thread's CPU time, or 0 if that thread has ended. */
 static uint64_t main_cpu_ns(void)
 {
 	struct timespec time = {0, 0};

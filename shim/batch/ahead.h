@@ -17,7 +17,7 @@
 
 #define AHEAD_PART_MAX 24
 
-/* Addresses of an object and of its parts. They are only compared. */
+/* Addresses of a batch object and of its parts. The addresses are only compared. */
 struct ahead_parts {
 	const void *at[AHEAD_PART_MAX];
 	uint32_t count;
@@ -28,12 +28,12 @@ enum { AHEAD_STOP, AHEAD_EPOCH, AHEAD_BATCH, AHEAD_EVENT_MAX };
 
 struct ahead_item {
 	uint32_t asker; /* number of the asker; 0: free */
-	uint64_t order; /* its number among all items */
-	uint64_t place; /* its number among the asker's items, from 1 */
-	const void *key, *object; /* the queue or future, and what was put into it */
-	uint32_t taker; /* tid of the thread that took it; 0: none yet */
-	uint64_t begin_ns, end_ns; /* the taker's wait; if the take was not seen: the asker's */
-	struct dlprof_event events[AHEAD_EVENT_MAX]; /* kind NONE: no record */
+	uint64_t order; /* the item's number among all items */
+	uint64_t place; /* the item's number among the asker's items, from 1 */
+	const void *key, *object; /* the queue or future, and the object put there */
+	uint32_t taker; /* tid of the thread that took the item; 0: none yet */
+	uint64_t begin_ns, end_ns; /* wait of the taker or, if it was not seen, of the asker */
+	struct dlprof_event events[AHEAD_EVENT_MAX]; /* of kind NONE if there is no such record */
 };
 
 /* Flag of a second EPOCH record, which repeats the first one for the taker. */
@@ -95,8 +95,8 @@ struct ahead_item *ahead_next(struct thread *thread);
 void ahead_drop(struct thread *thread, struct ahead_item *item);
 
 /*
- * Notes that queue `key` was empty (NULL: a future was not done). The wait goes on if the thread
- * checks again at once. A pause between the checks may be a step.
+ * Notes that queue `key` was empty (NULL: a future was not done). The wait for the queue goes on if
+ * the thread checks again at once. A pause between the checks may be a step.
  */
 void ahead_found_none(struct thread *thread, const void *key, uint64_t begin_ns, uint64_t end_ns);
 
@@ -112,6 +112,6 @@ static inline bool ahead_is_settled(const struct thread *thread)
 /* Notes that the thread trains. Warns if it gets batches in a way that dlprof does not follow. */
 void ahead_trains(struct thread *thread);
 
-/* Call these around each wait. They find threads, other than the main one, that only prefetch. */
+/* Call these two around each wait: they find threads beside the main one that only prefetch. */
 void ahead_watch_begin(struct thread *thread);
 void ahead_watch_end(struct thread *thread);

@@ -84,7 +84,7 @@ static uint64_t take_free_ns(struct thread *thread)
 	return ns;
 }
 
-/* Writes a record, or returns false if ahead.h holds it back. */
+/* Writes a record. Returns false if ahead.h holds the record back. */
 static bool push(struct thread *thread, const struct dlprof_event *event)
 {
 	if (unlikely(thread->ahead.asker)) {
@@ -206,7 +206,7 @@ static struct account *account_of(struct thread *thread)
 	return thread->account;
 }
 
-/* Notes which thread asks. Threads that ask one iterator in turn are a pool. */
+/* Notes which thread asks the iterator. Threads that ask it in turn are a pool. */
 static void look_at_asker(struct consumer *consumer, const struct thread *thread)
 {
 	if (likely(consumer->asker == thread->tid) || !consumer->stream || thread->ahead.asker)
@@ -369,7 +369,7 @@ static void keep_failed(struct thread *thread, const struct dlprof_event *event)
 	thread->failed_ns += event->duration_ns;
 }
 
-/* The number of batches that process `pid` got. A forked child begins at 0. */
+/* Number of batches that process `pid` got. A forked child begins at 0. */
 static struct {
 	_Atomic uint64_t count;
 	_Atomic uint32_t pid;

@@ -9,7 +9,7 @@
 #include "record/thread.h"
 
 #define CONSUMER_ARRIVAL_MAX 256
-#define CONSUMER_WORKERS_UNKNOWN 8 /* assumed number of workers if unknown */
+#define CONSUMER_WORKERS_UNKNOWN 8 /* number of workers that is assumed if it is unknown */
 
 struct consumer {
 	uint64_t stream;
@@ -30,11 +30,11 @@ struct consumer {
 	} arrivals[CONSUMER_ARRIVAL_MAX];
 	uint64_t receive_ns;	/* time of receiving in this __next__(); UINT64_MAX: not observed */
 	bool over;		/* the epoch has ended, and no other has begun */
-	bool skipping;		/* skips batches now, for torchdata, and delivers none */
+	bool skipping;		/* skips batches now, as torchdata asks, and delivers none */
 	struct account *account; /* account of the thread that asked last */
 	uint32_t asker;		/* tid of the thread that asked last; 0: unknown */
 	bool pool;		/* threads of a pool ask in turn */
-	uint32_t maker;		/* number of the asker that holds the EPOCH (ahead.h); 0: none */
+	uint32_t maker;		/* number of the asker that holds the EPOCH record; 0: none */
 	bool is_ahead;
 	bool is_staged;
 	bool sees_samples;
@@ -56,7 +56,7 @@ struct consumer_facts {
 	const void *dataset;	/* address of the dataset, only compared; NULL: unknown */
 	bool is_loader;		/* `dataset` is the loader itself: it may have several iterators */
 	const void *classes[CONSUMER_PART_MAX]; /* classes of the loader's parts; NULL: unknown */
-	int64_t length;		/* samples in an epoch; -1, 0: unknown */
+	int64_t length;		/* number of samples in an epoch; -1, 0: unknown */
 	bool opaque;
 	bool sees_samples;
 	bool sees_fetches;
@@ -95,7 +95,7 @@ struct consumer_wait {
 	bool nested;
 	uint64_t begin_ns;
 	uint64_t waited_ns;
-	struct thread_load load;   /* what the thread loaded before */
+	struct thread_load load;   /* what the thread loaded before the wait */
 	struct thread_parts outer; /* parts of the wait around this one */
 };
 
@@ -117,7 +117,7 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
  */
 uint64_t consumer_wait_skip(struct consumer *consumer, struct consumer_wait *wait);
 
-/* Returns true within a wait of another loader, within a load, and anywhere in a worker. */
+/* Returns true if this thread waits for a batch, loads one, or belongs to a worker. */
 bool consumer_is_inside(void);
 
 uint64_t consumer_delivered(void);

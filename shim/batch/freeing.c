@@ -12,16 +12,16 @@
 
 #define BUCKET_BITS 9
 #define BUCKET_MAPS 8
-#define RETURN_NS   50000 /* the first munmap() follows delivery within this time */
-/* the next munmap() of a batch follows its last one within this time */
+#define RETURN_NS   50000 /* an older batch's first munmap() follows a delivery in this time */
+/* a batch's next munmap() follows the previous one within this time */
 #define GAP_NS	    500000
-#define LATER_NS    1000000 /* after a longer pause, munmap() is a call of the loop's body */
-/* the first munmap() comes within this time if the thread has only waited for a core */
+#define LATER_NS    1000000 /* after a longer pause, munmap() counts as a call of the loop's body */
+/* a delivery's first munmap() comes within this time if the thread only waited for a core */
 #define NO_CORE_NS  20000000
 /* after a possible lack of a core, the thread's clocks are read for this many batches */
 #define WATCHED     32
 
-/* Addresses of batches' mappings, a hash table (0: free). What does not fit is not followed. */
+/* Addresses of batches' mappings, a hash table (0: free). If it is full, no more are followed. */
 static struct bucket {
 	alignas(64) _Atomic uintptr_t maps[BUCKET_MAPS];
 } buckets[1 << BUCKET_BITS];

@@ -12,7 +12,7 @@
 
 void freeing_mapped(const void *address);
 
-/* Called when the thread's next() returns a batch: the older one may be freed from now on. */
+/* Called when the thread's next() returns a batch: older batches may be freed from now on. */
 void freeing_batch_came(struct thread *thread, uint64_t now_ns);
 
 struct freeing {
@@ -20,6 +20,6 @@ struct freeing {
 	uint64_t begin_ns;
 };
 
-/* Returns false if the loop body may be what frees `address`, or if no older batch has it. */
+/* Returns false if the loop body may be what frees `address`, or if no batch is mapped there. */
 bool freeing_begin(struct freeing *freeing, const void *address);
 void freeing_end(const struct freeing *freeing);

@@ -43,9 +43,9 @@ static struct {
 	_Atomic uint32_t busy; /* thread_life while a thread is in a function of dlprof.h; else 0 */
 	_Atomic uint64_t stream;
 	_Atomic uint32_t generation;
-	_Atomic int32_t workers;     /* concurrent loads; -1: no load was seen */
+	_Atomic int32_t workers;     /* number of concurrent loads; -1: no load was seen */
 	_Atomic uint32_t life;       /* thread_life when the members above were set */
-	/* The members from here on are used only by the thread that is in the loop. */
+	/* The members below are used only by the thread that is in the loop. */
 	struct consumer consumer;
 	struct consumer_wait wait;
 	const struct thread *waiting;
@@ -297,7 +297,7 @@ static bool settle_lane(struct lane *lane, const struct thread *thread)
 
 	if (owner == as_owner(thread))
 		return true;
-	/* The owner had this thread's struct, and has ended. A new one may not have set tid yet. */
+	/* The owner ended, and this thread has its struct. A new owner may not have set tid yet. */
 	if (unlikely(lane->thread == thread && owner && lane->tid == (uint32_t)owner))
 		atomic_compare_exchange_strong(&lane->owner, &owner, 0);
 	return false;
@@ -343,7 +343,7 @@ static struct lane *find_lane(const struct thread *thread)
 	return NULL;
 }
 
-/* Notes how many loads run at once. If all are in waits of the training thread, this is 0. */
+/* Notes how many loads run at once: 0 if the training thread makes all loads in its waits. */
 static void count_workers(const struct lane *lane)
 {
 	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes()) + 1;

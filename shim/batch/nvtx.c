@@ -20,7 +20,7 @@
 #define KEPT_MOST   20000
 #define SHORT_NS    UINT64_C(100000) /* steps begin at least this long after each other */
 
-/* NVTX's ABI of nvtxEventAttributes_t, version 2, up to the message. */
+/* Layout of NVTX's nvtxEventAttributes_t, version 2, up to the message. */
 struct attributes {
 	uint16_t version;
 	uint16_t size;
@@ -36,13 +36,13 @@ struct attributes {
 
 static_assert(sizeof(struct attributes) == 48, "as NVTX lays it out");
 
-#define MESSAGE_TEXT 1 /* message_type, if `message` is a string of char */
+#define MESSAGE_TEXT 1 /* value of message_type if `message` is a string of char */
 
 static _Atomic uint32_t kept_count;
 static _Atomic bool attached;
 static uint64_t step_ns;
 
-/* What DLPROF_NVTX was when the library started. */
+/* The value of DLPROF_NVTX when the library started. */
 static char asked[CONFIG_NVTX_MAX];
 
 /* Returns the range's name, or NULL if there is none that we can read. */
@@ -112,7 +112,7 @@ static void begin(struct thread *thread, struct thread_range *range, const char 
 {
 	uint64_t now_ns = clock_now_ns();
 
-	/* A range is known by its begin, so no two ranges of a thread may begin at once. */
+	/* A range is identified by its begin, so no two ranges of a thread may begin at once. */
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;

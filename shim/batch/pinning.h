@@ -9,7 +9,7 @@
 /* Notes which stream's batches this thread receives and pins from now on; 0: none. */
 void pinning_of(struct thread *thread, uint64_t stream);
 
-/* Returns where to count this thread's fetches, or NULL if it is no pinning thread. */
+/* Returns where to count this thread's fetches, or NULL if the thread pins no batches. */
 struct thread_parts *pinning_parts(const struct thread *thread);
 
 /* Adds to *parts what was counted for the stream since the last call. */

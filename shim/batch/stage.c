@@ -14,18 +14,18 @@
 
 #define WINDOW_NS UINT64_C(250000000)
 #define WINDOWS   256 /* after this many windows of time, their length doubles */
-#define YOUNG     8   /* a new epoch ends a window that has 1/8 of its full length */
-#define MIXED_NS  UINT64_C(10000000) /* loaders that take shorter turns share a window */
+#define YOUNG     8   /* a new epoch ends a window that has at least 1/8 of its full length */
+#define MIXED_NS  UINT64_C(10000000) /* loaders that take turns of less than this share a window */
 /* CPU time has a slow clock: it is read once in this many ns of a stage's calls, on average */
 #define CLOCKED_NS     1000000
 #define EXACT_NS       50000 /* if a stage's calls are longer, all of them are timed */
-#define ROUND_MAX      32    /* at least one in this many calls is timed */
-#define CLOCKED_MAX    1024  /* at least one in this many timed calls has its CPU time read */
+#define ROUND_MAX      32    /* of this many calls, at least one is timed */
+#define CLOCKED_MAX    1024  /* of this many timed calls, at least one has its CPU time read */
 #define LEDGER_COUNT   512   /* calls of this many threads are recorded */
 #define BUCKET_COUNT   2048
 #define BUCKET_OBJECTS 8
 #define NUMBER_BITS    16
-#define FORGOTTEN      1 /* entry of an object that was forgotten: no object has address 0 */
+#define FORGOTTEN      1 /* entry of an object that was forgotten: an object's address is never 0 */
 
 struct stage {
 	char path[STAGE_PATH];
@@ -52,7 +52,7 @@ static struct stage stages[1 + STAGE_MAX];
 struct stage_queues stage_queues[1 + STAGE_MAX];
 static _Atomic uint32_t stage_total;
 TABLE(struct ledger, ledgers, LEDGER_COUNT)
-static struct ledger shared; /* of all threads for which no ledger is left */
+static struct ledger shared; /* for all threads for which no other ledger is left */
 static _Atomic uint32_t ledger_total;
 static uint64_t clock_cost_ticks, cpu_clock_cost_ns;
 /* Hash table from objects to stages: address << NUMBER_BITS | number. 0 ends a bucket. */
@@ -503,7 +503,7 @@ OFTEN void stage_end_timed(struct stage_call *call)
 	ns = clock_length_ns(ticks);
 	read_ns = read_so_far() - call->read_ns;
 	if (read_ns > ns)
-		read_ns = 0; /* the thread got its slot during the call: the counters are older */
+		read_ns = 0; /* the slot was got during the call, and its counters are older */
 	own_ticks = ns ? (int64_t)(ticks - call->inner_ticks) : 0;
 	own_read_ns = (int64_t)(read_ns - call->inner_read_ns);
 	if (call->outer) {
@@ -572,7 +572,7 @@ static void record_stage(struct thread *thread, uint16_t number)
 	stage->life = thread_life;
 }
 
-/* Returns by how much a sum grew since the last call; 0 while it is below its former value. */
+/* Returns by how much a sum grew since the last call; 0 while it is below its value of then. */
 static uint64_t take_sum(struct stage *stage, const uint64_t sums[STAGE_SUM_MAX], int which)
 {
 	const int64_t more = (int64_t)(sums[which] - stage->sent[which]);
@@ -635,7 +635,7 @@ static void record_sum(struct thread *thread, uint16_t number, uint64_t now_ns)
 	thread_push(thread, &event);
 }
 
-/* Called with `busy` held. Returns false, and the window goes on, if the drain is far behind. */
+/* Writes a window's records. `busy` is held. Returns false if the drain is too far behind. */
 static bool record(uint64_t now_ns)
 {
 	struct thread *thread = thread_get();

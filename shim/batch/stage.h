@@ -47,22 +47,22 @@ struct stage_sums {
 	alignas(64) _Atomic uint64_t values[STAGE_SUM_MAX];
 	uint8_t round;     /* number of calls in the next timed call's round; 0: none was timed */
 	uint8_t after;     /* number of that round's calls after the timed one */
-	uint8_t left;      /* number of calls until the timed one */
+	uint8_t left;      /* number of calls until the next timed one */
 	uint32_t mean_ns;  /* mean length of recent timed calls */
 };
 
 struct stage_call {
 	struct stage_sums *sums;
 	uint32_t number;
-	uint32_t weight; /* calls for which this one counts; 0: not timed, later members unset */
-	struct stage_call *outer; /* the timed call around this one; NULL: unknown */
+	uint32_t weight; /* calls for which this call counts; 0: untimed, and the rest is unset */
+	struct stage_call *outer; /* the timed call around this call; NULL: unknown */
 	uintptr_t address;
 	uint64_t begin_ticks;
-	uint64_t inner_ticks; /* time of calls inside this one, partly estimated */
+	uint64_t inner_ticks; /* time of calls inside this call, partly estimated */
 	uint64_t read_ns;
 	uint64_t inner_read_ns;
 	uint64_t cpu_ns;     /* the thread's CPU time before this call */
-	uint32_t cpu_weight; /* number of calls for which its CPU time stands; 0: it is not read */
+	uint32_t cpu_weight; /* number of calls for which cpu_ns counts; 0: it was not read */
 	uint32_t outer_untimed;
 	uint32_t life;
 };
@@ -105,7 +105,7 @@ uint16_t stage_begin_at(struct stage_call *call, uint16_t number, uintptr_t addr
 void stage_end_timed(struct stage_call *call);
 void stage_count_queues(uint32_t number);
 
-/* For each stage: the queues that its elements leave and enter, by number; STAGE_NONE: none. */
+/* For each stage, the numbers of the queues that its elements leave and enter; STAGE_NONE: none. */
 struct stage_queues {
 	uint8_t out, in;
 };

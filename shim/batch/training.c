@@ -11,7 +11,7 @@
  * compiled by torch.compile calls no hooks.
  */
 static bool sees_optimizers HOT_DATA = false;
-static bool misses_optimizers HOT_DATA = false;	/* at least one optimizer was compiled */
+static bool misses_optimizers HOT_DATA = false;	/* true: at least one optimizer was compiled */
 
 static OFTEN void book(struct thread_training *training, uint64_t now_ns)
 {

@@ -12,11 +12,11 @@
 
 #include "record/thread.h"
 
-/* Leave the thread's outermost wait out of its step. Call them before and after the wait. */
+/* Leave the thread's outermost wait out of its step. Call these two before and after the wait. */
 void training_pause(struct thread *thread, uint64_t now_ns);
 void training_resume(struct thread *thread, uint64_t now_ns);
 
-/* Call these when a wait has ended: with a batch, which begins a step, or with the epoch's end. */
+/* Call one when a wait has ended: with a batch, which begins a step, or with the epoch's end. */
 void training_batch(struct thread *thread, const struct dlprof_event *batch);
 void training_stop(struct thread *thread, const struct dlprof_event *stop);
 
@@ -36,7 +36,7 @@ struct training_call {
 void training_call_begin(struct training_call *call, enum dlprof_part part);
 void training_call_end(const struct training_call *call);
 
-/* Call these around an optimizer's step(), nested or not; no end need follow if step() raised. */
+/* Call these around an optimizer's step(), nested or not. The end may lack if step() raised. */
 bool training_optimizer_begin(void);
 void training_optimizer_end(void);
 

@@ -139,7 +139,7 @@ static uint32_t enable_calls(bool on, uint64_t keep)
 	return count;
 }
 
-/* Gives CUPTI our settings or, if not `ours`, other users'. Kinds in `keep` stay unchanged. */
+/* Gives CUPTI our settings or, if `ours` is false, other users'. Kinds in `keep` stay unchanged. */
 static void set_up(bool ours, uint64_t keep)
 {
 	uint32_t count;
@@ -149,11 +149,11 @@ static void set_up(bool ours, uint64_t keep)
 			cupti.SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
 						   : activity_others.thread_id_type);
 		count = enable_calls(ours, keep);
-		/* with_calls is also about earlier records, so it stays true. */
+		/* The flag with_calls is also about earlier records, so it stays true. */
 		if (ours)
 			own.with_calls = count > 0;
 	}
-	/* CUPTI 13 also records each poll by cudaEventQuery(), which nobody needs. */
+	/* CUPTI 13 also records each query by cudaEventQuery(), which nobody needs. */
 	if (cupti.ActivityEnableAllSyncRecords && cupti.version >= CUPTI_VERSION_13_0)
 		cupti.ActivityEnableAllSyncRecords(ours ? 0 : activity_others.sync_records);
 }
@@ -193,7 +193,7 @@ void activity_yield(uint64_t keep)
 {
 	if (!state_yield(clock_now_ns()))
 		return;
-	/* Not a forced flush: running operations are recorded when the other user flushes. */
+	/* This flush is not forced: running operations are recorded when the other user flushes. */
 	cupti.ActivityFlushAll(0);
 	activity_disarm(keep);
 	state_wake();

@@ -30,24 +30,24 @@ extern HIDDEN struct activity_others {
 	_Atomic uint8_t sync_records;
 } activity_others;
 
-/* After another user changed a setting: makes it ours again, if CUPTI's buffers are ours. */
+/* After another user changed a setting: sets ours again, if CUPTI's buffers are ours. */
 void activity_insist(void);
 
 /* Gives CUPTI to another user, whose thread calls this. Kinds in `keep` stay enabled. */
 void activity_yield(uint64_t keep);
 
-/* CUPTI calls these. They pass a buffer of another user on to that user's callback. */
+/* CUPTI calls these two. They pass another user's buffer on to that user's callback. */
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		       size_t valid_size);
 extern HIDDEN cupti_complete_function *_Atomic activity_their_complete;
-/* when another user began a forced flush that is still under way; 0: none is */
+/* when another user began a forced flush that is still under way; 0: there is none */
 extern HIDDEN _Atomic uint64_t activity_forced_ns;
 /* gets each returned buffer that buffers_share() marked */
 extern HIDDEN void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 					     size_t valid_size);
 
-/* Asks CUPTI for its buffers. `forced` (only at the end): also for those of running operations. */
+/* Asks CUPTI for its buffers; if `forced` (only at the end), also for those still being filled. */
 void activity_flush(bool forced);
 
 /* Stops our hooks from recording this thread: what CUPTI reads is no data of the training. */

@@ -114,7 +114,7 @@ static bool refuse(const char *what, int result)
 	return false;
 }
 
-/* Notes which level of DLPROF_CUDA is recorded: if CUPTI is too old, a lower one than requested. */
+/* Notes which level of DLPROF_CUDA is recorded: a lower one than requested if CUPTI is too old. */
 static void note_level(void)
 {
 	const bool calls = activity_flags() & DLPROF_GPU_WITH_CALLS ||
@@ -173,7 +173,7 @@ static void begin_cupti(void)
 	if (!armed)
 		return;
 	manners_begin();
-	/* Begin here: the writing thread may begin to run only after the first batch. */
+	/* The writing thread cannot call this: it may begin to run only after the first batch. */
 	coverage_begin(began_ns);
 	if (writer_start() != 0) {
 		activity_disarm(0);

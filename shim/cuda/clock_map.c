@@ -28,7 +28,7 @@ static double slope(const struct clock_pair *a, const struct clock_pair *b)
 	return cupti_ns > 0 ? (double)(int64_t)(b->mono_ns - a->mono_ns) / (double)cupti_ns : 1;
 }
 
-#define BASE_NS 500000000 /* closer readings tell little about the clock's speed */
+#define BASE_NS 500000000 /* readings closer than this tell little about the clock's speed */
 
 /* Returns the slope from a reading to the next one; for the newest, that over the last BASE_NS. */
 static double slope_at(const struct clock_map *map, uint32_t number)
@@ -90,7 +90,7 @@ void clock_map_break(struct clock_map *map)
 	map->broken = true;
 }
 
-/* Converts a time. `far`: also REACH_NS before a section, as CUPTI may convert its times late. */
+/* Converts a time. `far`: also up to REACH_NS before a section, as CUPTI may convert times late. */
 static bool find(const struct clock_map *map, uint64_t cupti_ns, bool far, uint64_t *ret_mono_ns)
 {
 	for (uint32_t i = map->count; i-- > oldest(map);) {

@@ -21,9 +21,9 @@ struct clock_pair {
 
 struct clock_map {
 	struct clock_pair pairs[CLOCK_MAP_PAIRS];
-	uint32_t count;  /* number of all readings so far, of which `pairs` has the last ones */
+	uint32_t count;  /* number of all readings; `pairs` has the last ones */
 	bool broken;     /* the next reading begins a new section */
-	uint64_t now_ns; /* time of the last reading: no record is later */
+	uint64_t now_ns; /* time of the last reading: no record is later than this */
 };
 
 /* Adds a reading. True: it begins a section, and one more is needed to know the clock's speed. */

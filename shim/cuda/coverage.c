@@ -24,7 +24,7 @@ static struct {
 	bool others;
 	uint64_t regained_ns;
 	bool unfinished;         /* operations that a forced flush cut off may still be running */
-	uint64_t unfinished_ns;  /* when all of these operations had ended */
+	uint64_t unfinished_ns;  /* when all operations that the flush cut off had ended */
 	uint64_t launch_ns;
 	uint64_t newest_ns;
 	uint64_t heard_launches;
@@ -97,7 +97,7 @@ static void look_for_end_of_others(void)
 	end_gap(later(own.regained_ns, later(own.unfinished_ns, reader_times.resumed_ns)));
 }
 
-/* Returns true if the host has launched something `ns` or more after the last known operation. */
+/* Returns true if the host has launched work `ns` or more after the last known operation. */
 static bool is_behind(uint64_t ns)
 {
 	return config.cuda != CONFIG_CUDA_MEMCPY &&
@@ -117,7 +117,7 @@ static bool is_silent(void)
 	       launches > buffers_out() * BUFFER_RECORDS_MOST;
 }
 
-/* Begins a gap at the end of the last operation that was read: all before that is known. */
+/* Begins a gap at the end of the last operation that was read: all until then is known. */
 static void begin_silence(void)
 {
 	const uint64_t newest_ns = reader_times.newest_ns;

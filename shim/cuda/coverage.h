@@ -37,7 +37,7 @@ void coverage_regained(void);
 /* Looks for silence and lost buffers. Call it when all returned buffers were read. */
 void coverage_look(void);
 
-/* Tells the drain up to when all is known, if that is later than told before. */
+/* Tells the drain up to when all is known, if that is later than the drain was told before. */
 void coverage_tell(void);
 
 /* At the end, tells up to when all is known. First read the buffers of our forced flush. */

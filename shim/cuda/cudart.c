@@ -15,7 +15,7 @@ static _Atomic uint64_t launch_ticks, launch_count;
 /* the thread_life in which the drain was told that the host's calls are recorded */
 static _Atomic uint32_t announced;
 static _Atomic uint64_t memset_count, peer_bytes;
-static _Atomic bool given; /* one of the two has grown since the drain was told */
+static _Atomic bool given; /* memset_count or peer_bytes grew after the drain was last told */
 
 uint64_t cudart_last_launch_ns(void)
 {
@@ -65,7 +65,7 @@ static void tell(struct thread *thread)
 	thread_push(thread, &event);
 }
 
-/* Returns this thread if the host's calls are recorded, else NULL. */
+/* Returns this thread if calls of the host are recorded, else NULL. */
 static struct thread *enter(void)
 {
 	struct thread *thread;
@@ -84,7 +84,7 @@ static struct thread *enter(void)
 	return thread;
 }
 
-/* Called after the launch: the first launch starts CUDA, which makes attach.c choose the mode. */
+/* Called after the launch: before the first one, CUDA has not started and no mode is chosen. */
 void cudart_launch(uint32_t graph)
 {
 	struct thread *thread;
@@ -106,7 +106,7 @@ void cudart_launch(uint32_t graph)
 	     0);
 }
 
-/* Sends what the thread has waiting, before a record of its own. */
+/* Sends what waits to be sent for the thread, so that it comes before the thread's next record. */
 static void send(struct thread *thread)
 {
 	launches_send(thread);
@@ -164,7 +164,7 @@ void cudart_polled(uint64_t begin_ns, enum dlprof_gpu_kind kind, int result)
 	struct thread *thread = enter();
 
 	cudart_frame = 0;
-	/* Other threads than one that takes batches (NCCL's) may ask for as long as they live. */
+	/* A thread that takes no batches, such as NCCL's, may query for as long as it lives. */
 	if (thread && thread->account)
 		polls_add(thread, kind, begin_ns, clock_now_ns(), result == NOT_READY);
 }

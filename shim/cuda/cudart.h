@@ -34,7 +34,7 @@ extern HIDDEN __thread uintptr_t cudart_frame __attribute__((tls_model("initial-
 
 /*
  * Returns true in the outermost wrapper, which alone records: TensorFlow has functions of the same
- * names, which call ours. If cudart_frame is below `frame`, longjmp() left that wrapper.
+ * names, which call ours. If cudart_frame is below `frame`, longjmp() left the wrapper that set it.
  */
 static inline bool cudart_begin(uintptr_t frame)
 {
@@ -44,12 +44,12 @@ static inline bool cudart_begin(uintptr_t frame)
 	return true;
 }
 
-/* Record a call of libcudart that has returned. */
+/* Record a call of libcudart that has returned: a launch, a wait for the GPU, or a copy. */
 void cudart_launch(uint32_t graph);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);
 
-/* Count work that was given to the GPU, which the drain is told of with later calls. */
+/* Count memsets and bytes copied between GPUs, of which the drain is told with later calls. */
 void cudart_given(uint64_t memsets, uint64_t peer_bytes);
 
 /* Records a query and its result. Queries in a row may be a wait (polls.h). */

@@ -87,7 +87,7 @@ static int find_soname(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* Returns CUPTI's major version; 0: unknown. cuptiGetVersion() is equal in 11.8, 12.0 and 12.1. */
+/* Returns CUPTI's major version; 0: unknown. cuptiGetVersion() is the same in 11.8, 12.0, 12.1. */
 static int major_of(const struct cupti *found)
 {
 	struct named named = {(uintptr_t)found->GetVersion, 0};
@@ -142,7 +142,7 @@ static void *open_library(const struct runtime *runtime)
 	for (int i = 0; sonames[i] && !library; i++) {
 		TEXT(own, 32);
 
-		/* A library that is found by its name alone must be of the runtime's version. */
+		/* A library that is found by name alone must have the runtime's version. */
 		text_format(&own, "libcupti.so.%d", runtime->major);
 		if (!runtime->major || strncmp(sonames[i], own.buffer, own.length) == 0)
 			library = dlopen(sonames[i], RTLD_LAZY | RTLD_LOCAL);

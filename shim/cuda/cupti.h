@@ -26,7 +26,7 @@ typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *bu
 #define CUPTI_VERSION_SINGLE_CALLS 23     /* CUDA 12.5: enables single calls */
 #define CUPTI_VERSION_GRAPH_TRACE  24     /* CUDA 12.6: times of graphs are right */
 #define CUPTI_VERSION_NULL_BUFFER  27     /* CUDA 12.9: a request may get no buffer */
-#define CUPTI_VERSION_13_0         130000 /* no records of device syncs; Disable may hang */
+#define CUPTI_VERSION_13_0         130000 /* 13.0: no records of device syncs; Disable may hang */
 
 #define CUPTI_ATTRIBUTE_OWN_BUFFERS 9 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER */
 

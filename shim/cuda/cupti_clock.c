@@ -7,7 +7,7 @@
 #include "cuda/clock_map.h"
 #include "cuda/cupti.h"
 
-/* both clocks are read this often; of the pairs read, the one read the quickest counts */
+/* both clocks are read this many times; the pair that was read the quickest counts */
 #define BRACKETS     30
 #define BRACKETS_FEW 3
 

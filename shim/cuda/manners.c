@@ -22,7 +22,7 @@
 
 static struct {
 	_Atomic bool registered;
-	_Atomic uint64_t kinds;  /* bit i: another user has enabled kind i */
+	_Atomic uint64_t kinds;  /* bit i: another user has enabled kind i of records */
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
 	_Atomic bool clock_changed;
@@ -323,7 +323,7 @@ EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 	return real.cuptiActivitySetAttribute(attribute, size, value);
 }
 
-/* Wraps a function by which users make a setting that we make, too. */
+/* Wraps a function by which other users make a setting that we make, too. */
 #define SET(call, remember)                                                                        \
 	do {                                                                                       \
 		const int r = call;                                                                \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define MIDDLE                                                                                     \
-	UINT32_C(0x80000000) /* a first operation has this offset: later ones may begin earlier */
+	UINT32_C(0x80000000) /* offset of a record's first operation: others may begin earlier */
 
 /* Returns a device's place in the tables. Devices with higher numbers share the last place. */
 static uint32_t place_of(int32_t device)
@@ -50,7 +50,7 @@ static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events,
 	}
 	*op = (struct dlprof_gpu_op){(uint32_t)(begin_ns - event->begin_ns), (uint32_t)length_ns,
 				     what};
-	/* This is the length of a single operation. It is overwritten if one more is added. */
+	/* A single operation has this length. If one more operation is added, it is overwritten. */
 	event->duration_ns = length_ns;
 	return event;
 }

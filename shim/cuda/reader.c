@@ -30,7 +30,7 @@ struct launch {
 	uint32_t id;
 	int32_t device;
 	uint64_t begin_ns;  /* 0: the launch's record was not read yet */
-	uint64_t length_ns; /* total length of its kernels that was not sent to the drain yet */
+	uint64_t length_ns; /* time of its kernels that was not sent to the drain yet */
 };
 
 TABLE(struct launch, launches, LAUNCHES)
@@ -38,9 +38,9 @@ TABLE(struct launch, launches, LAUNCHES)
 static struct {
 	uint64_t requested_ns;
 	uint8_t streams[256 / 8]; /* bit i: stream i has an operation in this buffer */
-	uint64_t reached_ns;      /* by this time, each of these streams had begun one of them */
-	bool forced;              /* from a forced flush: unfinished operations have no end */
-	uint64_t forced_ns;       /* when another user began that flush; 0: it is ours */
+	uint64_t reached_ns;      /* by this time, each stream of `streams` had begun one */
+	bool forced;              /* the flush was forced: unfinished operations have no end */
+	uint64_t forced_ns;       /* when another user began the forced flush; 0: it is ours */
 	uint32_t launcher;
 } own;
 
@@ -242,7 +242,7 @@ static void take_graph(const uint8_t *at)
 	uint64_t begin = record_GRAPH_start(at), end = record_GRAPH_end(at);
 	uint32_t device = record_GRAPH_deviceId(at);
 
-	/* A graph that begins on the host has no device: take the one on which the graph ends. */
+	/* A graph that begins on the host has no device: it gets the one on which it ends. */
 	if (device == INT32_MAX && cupti.version >= CUPTI_VERSION_GRAPH_TRACE)
 		device = record_graph_end_device(at);
 	note_device(device);

@@ -15,7 +15,7 @@ void reader_resume(uint64_t now_ns);
 struct reader_times {
 	/* end of the newest operation; 0: none */
 	uint64_t newest_ns;
-	/* an operation was older than its buffer's request by at most this */
+	/* by how much an operation was older than its buffer's request, at most */
 	uint64_t lag_ns;
 	/* reached_ns of the first buffer since reader_resume(); 0: none yet */
 	uint64_t resumed_ns;

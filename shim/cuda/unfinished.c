@@ -19,9 +19,9 @@ static struct {
 	uint64_t begin_ns;
 	uint64_t forced_ns, end_ns;
 	uint32_t running; /* number of streams whose forced_ns is not 0 */
-	struct cut waiting[WAITING]; /* operations without a begin */
+	struct cut waiting[WAITING]; /* operations whose begin is unknown */
 	uint32_t waiting_count;
-	uint64_t at_end_ns; /* see unfinished_at_end_ns() */
+	uint64_t at_end_ns; /* the result of unfinished_at_end_ns() */
 } own = {.at_end_ns = UINT64_MAX};
 
 static uint32_t place_of(uint32_t device, uint32_t stream)

@@ -2,10 +2,10 @@
 /*
  * unfinished.h - follows operations whose end CUPTI never records, as a flush was forced.
  *
- * If another user forced it, each leaves a gap in what is known of the GPU, from its begin or, if
- * that is unknown, from the time that the stream's earlier operations had reached. The gap ends
- * when the stream's next operation begins, at most UNFINISHED_LONGEST_NS after the flush. The
- * writing thread calls these functions.
+ * If another user forced the flush, each operation leaves a gap in what is known of the GPU, from
+ * its begin or, if that is unknown, from the time that the stream's earlier operations had reached.
+ * The gap ends when the stream's next operation begins, at most UNFINISHED_LONGEST_NS after the
+ * flush. The writing thread calls these functions.
  */
 #pragma once
 
@@ -17,8 +17,8 @@
 void unfinished_pass(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64_t end_ns);
 
 /*
- * Notes an operation without end. `begin_ns` 0: nor has it a begin. Its buffer was requested at
- * `requested_ns`, and returned by another user's flush at `forced_ns`; 0: by our flush at the end.
+ * Notes an operation without end and, if `begin_ns` is 0, without begin. Its buffer, requested at
+ * `requested_ns`, was returned by another user's flush at `forced_ns`; 0: by our flush at the end.
  */
 void unfinished_note(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64_t requested_ns,
 		     uint64_t forced_ns);
@@ -26,7 +26,7 @@ void unfinished_note(uint32_t device, uint32_t stream, uint64_t begin_ns, uint64
 /* Call this at the end of each buffer, which may have a stream's operations in any order. */
 void unfinished_settle(void);
 
-/* Returns the earliest begin of an operation that our flush cut off; UINT64_MAX: there is none. */
+/* Returns the earliest begin of operations that still ran at our last flush, or UINT64_MAX. */
 uint64_t unfinished_at_end_ns(void);
 
 /* Returns true, and when a gap began, once for each forced flush that cut off operations. */

@@ -22,7 +22,7 @@
 #define MS         UINT64_C(1000000)
 #define NS         UINT64_C(1000000000)
 #define FINISH_NS  (2 * NS)
-#define YIELDED_NS (20 * MS) /* pause between two looks if another user of CUPTI is gone */
+#define YIELDED_NS (20 * MS) /* pause between two checks whether another user of CUPTI is gone */
 
 static _Atomic uint32_t finish;
 static _Atomic uint32_t finished;
@@ -45,7 +45,7 @@ static void take_back(void)
 	reader_resume(clock_now_ns());
 	if (activity_arm() == 0) {
 		state_arm();
-		/* Another user of CUPTI came meanwhile: repeat its settings, which ours replace. */
+		/* Another user of CUPTI came meanwhile: repeat the settings that ours replaced. */
 		if (!manners_is_free(clock_now_ns())) {
 			activity_yield(UINT64_MAX);
 			manners_restore();
@@ -119,7 +119,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		/* Ask before reading, so that all records until then will have been read. */
+		/* Ask before reading the records: all records up to then will have been read. */
 		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();

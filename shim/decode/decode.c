@@ -269,7 +269,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 	unit_end(&unit, (struct unit_result){.counted = (is_done), .failed = (has_failed),         \
 					     .bytes = (in), .made_bytes = (out)})
 
-/* z_stream: next_in, avail_in; at 24 next_out, avail_out. Result 1 is the end, -5 no failure. */
+/* z_stream has next_in, avail_in, and at 24 next_out, avail_out. Result 1: end; -5: no failure. */
 #define STREAM_LEFT(stream) ((stream) ? FIELD(uint32_t, stream, 8) : 0)
 #define STREAM_ROOM(stream) ((stream) ? FIELD(uint32_t, stream, 32) : 0)
 #define BEGIN_INFLATE                                                                              \

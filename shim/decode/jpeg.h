@@ -26,7 +26,7 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 	return true;
 }
 
-/* Returns the bytes taken since `before` was next. If the buffer was refilled, returns its rest. */
+/* Returns the bytes taken since `before` was next; if the buffer was refilled, `before_bytes`. */
 static inline uint64_t jpeg_taken(const void *next, const void *before, uint64_t before_bytes)
 {
 	uintptr_t taken = (uintptr_t)next - (uintptr_t)before;

@@ -38,7 +38,7 @@ bool unit_can_read(const void *address)
 	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
 }
 
-/* Returns true inside another decoder's call. A frame that longjmp() left has lost its mark. */
+/* Returns true inside another decoder's call. If longjmp() left that call, its mark is gone. */
 static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 {
 	for (const struct thread_frame *frame = thread->frame; frame > thread->frames; frame--) {

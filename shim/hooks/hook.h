@@ -59,7 +59,7 @@
 
 #define HOOK_EXPORT __attribute__((visibility("default")))
 
-/* Declares `value`, the variadic argument behind `last`. What was not passed is read as garbage. */
+/* Declares `value`, the variadic argument behind `last`. If it was not passed, it is garbage. */
 #define HOOK_ARGUMENT(type, value, last)                                                           \
 	va_list values;                                                                            \
 	type value;                                                                                \
@@ -137,7 +137,7 @@ static inline bool hook_join_begin(struct span *span)
 	return span_begin_in_load(span, DLPROF_CLASS_WAIT);
 }
 
-/* Begins a call about memory. Returns false if that is no mapping of a data file. */
+/* Begins a call about memory. Returns false if the memory is no mapping of a data file. */
 bool hook_map_begin(struct span *span, const void *address, size_t size);
 
 /* Returns the path of the mapped data file, "" if there are several, NULL if none is mapped. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* io.c - wrappers on descriptors that need more than a row of hooks.def, and functions for all. */
+/* io.c - wrappers on descriptors that need more than a row of hooks.def, and helpers for others. */
 #include "hooks/hook.h"
 
 #include <errno.h>

@@ -199,7 +199,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 #define HOOK_READ(family, ...)	HOOK_QUICK(family, __VA_ARGS__)
 #define HOOK_CLOSE(family, ...) OFTEN HOOK_PLAIN(family, __VA_ARGS__)
 
-/* A family with a WAY_x is wrapped by that macro, all others by HOOK_PLAIN. */
+/* HOOK() wraps family x with the macro in WAY_x or, if there is no WAY_x, with HOOK_PLAIN. */
 #define WAY_READ , HOOK_READ
 #define WAY_CLOSE , HOOK_CLOSE
 #define WAY_FSTAT , HOOK_FSTAT

@@ -63,7 +63,7 @@ static bool is_code(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
-	/* "libm.so.6" is code, too. Only code reads descriptions of installed packages. */
+	/* Files like "libm.so.6" are code. Only code reads descriptions of installed packages. */
 	if (!dot)
 		return false;
 	for (int i = 0; code_suffixes[i] && (dot[1] == 'p' || dot[1] == 's'); i++)
@@ -105,7 +105,7 @@ static OFTEN void set_path(int fd, const char *path)
 	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
 		return;
 	atomic_thread_fence(memory_order_release);
-	/* Not by text_end(): without a known limit, gcc calls memcpy(), which TSan checks. */
+	/* text_end() would not do: without a known limit, gcc calls memcpy(), which TSan checks. */
 	if (length >= FD_PATH_BYTES) {
 		path += length - (FD_PATH_BYTES - 1);
 		length = FD_PATH_BYTES - 1;

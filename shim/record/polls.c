@@ -38,7 +38,7 @@ void polls_add(struct thread *thread, enum dlprof_gpu_kind kind, uint64_t begin_
 
 	if (poll->begin_ns && !only_waited(poll, begin_ns))
 		polls_send_all(thread);
-	/* The CPU's clock takes a system call, so it is read from the second query in a row on. */
+	/* Reading CPU time takes a system call: it is done from the second query in a row on. */
 	poll->cpu_ns = poll->unfinished && unfinished ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
 	if (poll->begin_ns && poll->unfinished)
 		poll->end_ns = end_ns;

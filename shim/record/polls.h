@@ -21,7 +21,7 @@ void polls_add(struct thread *thread, enum dlprof_gpu_kind kind, uint64_t begin_
 
 void polls_send_all(struct thread *thread);
 
-/* Ends the thread's wait, if it is in one: it does something else now. */
+/* Ends the thread's wait by queries, if any, because the thread now does something else. */
 static inline void polls_send(struct thread *thread)
 {
 	if (unlikely(thread->poll.begin_ns))

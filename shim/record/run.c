@@ -322,7 +322,7 @@ static void enter(void)
 	text_add_bytes(&entry, run.database, strlen(run.database) + 1);
 	written = sys_write(fd, entry.buffer, entry.length);
 	run.is_reported = written == (long)entry.length;
-	/* If a full disk took only a part, the next entry would be read as the rest of it. */
+	/* If a full disk cut the entry, the next entry would be read as its rest: remove it. */
 	if (written > 0 && !run.is_reported)
 		sys_call2(SYS_ftruncate, fd, sys_call3(SYS_lseek, fd, 0, SEEK_CUR) - written);
 	sys_close(fd);

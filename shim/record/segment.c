@@ -225,7 +225,7 @@ static int add_segment(void)
 	segment = &own.segments[index];
 	for (int part = 0; part < SEGMENT_PART_MAX; part++)
 		segment->reserved[part] = 0;
-	/* The path has the time, because pids repeat. */
+	/* The path contains the time, because pids repeat. */
 	text_init(&path, segment->path, sizeof(segment->path));
 	text_format(&path, "%s/%d-%lu-%u" DLPROF_SEGMENT_UNFINISHED, own.folder, own.pid,
 		    own.begun_ns, index);

@@ -183,17 +183,17 @@ struct thread_decoder {
 	const char *around_library;
 };
 
-/* A thread. Members that each operation needs come first, together in few cache lines. */
 /* A wait by queries in a row (polls.h). */
 struct thread_poll {
-	uint64_t begin_ns, end_ns; /* begin_ns 0: there is none */
+	uint64_t begin_ns, end_ns; /* begin_ns 0: there is no wait */
 	uint64_t asked_ns; /* when the last query returned */
-	uint64_t cpu_ns; /* the thread's CPU time then; 0: not known */
+	uint64_t cpu_ns; /* the thread's CPU time at asked_ns; 0: not known */
 	uint32_t step;
 	uint8_t kind;
 	bool unfinished; /* the last query found work unfinished */
 };
 
+/* A thread. Members that each operation needs come first, together in few cache lines. */
 struct thread {
 	alignas(64) uint32_t life;	/* thread_life when the slot was claimed */
 	uint32_t quick_life;		/* `life` if quick.h may be used, else 0 */
@@ -204,7 +204,7 @@ struct thread {
 	/* stack address of the innermost Python call of a decoder (boundary.c); 0: none */
 	uintptr_t boundary_address;
 	uint32_t load_depth;
-	bool boundary_inflates;		/* the outermost such call unpacks data that is no image */
+	bool boundary_inflates;		/* the outermost Python call unpacks data, but no image */
 	uint32_t import_depth;
 	bool busy; /* a record is being written, so a signal handler can write none now */
 
@@ -218,7 +218,7 @@ struct thread {
 	uint32_t image_next;		/* the image to give up next if none is free */
 	int32_t worker;
 	struct thread_load load;
-	uint64_t boundary_count; /* number of decodes when such an outermost call began */
+	uint64_t boundary_count; /* number of decodes when the outermost Python call began */
 	uint64_t sample_floor_ns;	/* faster samples are not listed */
 
 	uint32_t tid;
@@ -303,7 +303,7 @@ static_assert(offsetof(struct thread, training.since_ns) % 64 == 0 &&
 /* number of this life: 1 when the process begins to record, and 1 more in each forked child */
 extern HIDDEN uint32_t thread_life;
 
-/* Called before anything else here. Fails where there is no memory. */
+/* Call this before any other function of this file. Fails if there is no memory. */
 int thread_begin_life(void);
 
 extern HIDDEN __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
@@ -347,7 +347,7 @@ static inline struct thread *thread_known(void)
 	return likely(thread && thread->life == thread_life) ? thread : NULL;
 }
 
-/* Returns a record of what the thread loads. */
+/* Returns a new record, with the worker's number and the batch that the thread loads. */
 static inline struct dlprof_event thread_event(const struct thread *thread,
 					       enum dlprof_event_kind kind)
 {

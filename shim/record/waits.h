@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits.h - counts what loads wait for, by kind and peer. It is all time of DLPROF_CLASS_WAIT. */
+/* waits.h - counts what loads wait for, by kind and peer, in all time of DLPROF_CLASS_WAIT. */
 #pragma once
 
 #include <stdbool.h>

@@ -58,7 +58,7 @@ struct elf_slot {
 
 #define ELF_MASK_WORDS 16
 
-/* A search for slots. Set it to 0, then call elf_want() for each symbol. May find others, too. */
+/* A search for slots. Set it to 0, then call elf_want() for each symbol. May find other slots. */
 struct elf_cursor {
 	uint64_t mask[ELF_MASK_WORDS];
 	size_t table;

@@ -314,7 +314,7 @@ static bool is_listed_for_good(void)
 	return !lookup_closing && got.closes == lookup_closes;
 }
 
-/* Returns true if lazily bound calls are under way, for a while: longjmp() may have left one. */
+/* Returns true, at most TRY_MAX times, while lazily bound calls run: longjmp() may have left one */
 static bool look_for_lost(void)
 {
 	uint32_t count = pool_lost_count();

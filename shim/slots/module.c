@@ -14,7 +14,7 @@
 enum { HELD = 1, FORKING = 2 };
 
 static struct {
-	_Atomic uint32_t lock; /* HELD if a thread has it, plus FORKING for each thread in fork() */
+	_Atomic uint32_t lock; /* HELD if a thread has the lock, plus FORKING for each in fork() */
 	_Atomic uint32_t iterating;
 	_Atomic int pid; /* process that uses `lock` and `iterating` */
 	bool stuck;
@@ -241,7 +241,7 @@ uint32_t module_find_foreign(const struct link_map *map, struct module *found)
 
 	while (map->l_prev)
 		map = map->l_prev;
-	/* A first module that we have listed is the program, so this is our own namespace. */
+	/* If we have listed the first module, it is the program: this is our own namespace. */
 	if (find_module(atomic_load(&list.table), (uintptr_t)map->l_ld))
 		return 0;
 	for (; map && count < MODULE_FOREIGN_MAX; map = map->l_next)
