@@ -201,7 +201,7 @@ def check_sizes():
     for words in ([folder], parts, parts[::-1]):
         t.check("4 of 8 ranks" in fold(*words).out, words)
         doubt, = json.loads(fold("--json", *words).out)["job"]["doubts"]
-        t.check(doubt["id"] == "world_size" and "rank 0 says 4, another 8" in doubt["text"], doubt)
+        t.check(doubt["id"] == "world_size" and "rank 0 says 4, another says 8" in doubt["text"], doubt)
 
 
 def check_attempts():

@@ -161,7 +161,7 @@ def check_mixed(folder):
         close(found["coverage"]["gpu_gaps_s"], 5 - 1e-9, name, "gaps, the second of which did not end")
         text = flat(path)
         t.check("GPU no records for 5.00 s in 2 gaps: another program's CUPTI" in text, name, text)
-        words = ("the GPU's clock: waits while it was idle, in 80 % of the batches; 200 are left "
+        words = ("the GPU's clock: waits while it was idle, known in 80 % of the batches; 200 are left "
                  "out" if clock == "gpu" else "the host's clock: what the main "
                  "process waited, an upper bound for the GPU, whose times are known for too few "
                  "batches: 40 %")

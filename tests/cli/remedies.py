@@ -395,7 +395,7 @@ def check_now_and_then(folder):
         time_ns, load_ns = sum(batch["wait_ns"] + 20 * rundb.MS for batch in batches), sum(b["load_ns"] for b in batches)
         rundb.build(path, [rundb.loader(batches, workers=2)],
                     meta={"cpus": "2", "main_cpu_ns": str(time_ns // 2), "main_cpu_of_ns": str(time_ns)})
-        step = check(reads, path, "smooth_shard_opening", "1. Open the next shard" if reads > 0.1 else "1. Do it bit by bit")
+        step = check(reads, path, "smooth_shard_opening", "1. Open the next shard" if reads > 0.1 else "1. Spread the long load's work")
         most = 2 * time_ns / (load_ns + time_ns / 2)
         t.check(abs(1 + step["gain"] - most) < 0.03 * most, "as much as two cores allow", step, most)
 
@@ -444,7 +444,7 @@ def check_connecting(folder):
     """A function of a library that connects anew for each call is named, and what keeps the connection."""
     own = ("/home/me/train.py", "Web.__getitem__", 33)
     for phase, number, file, words in (
-            ("load", 1, "/usr/lib/python3/site-packages/requests/api.py", "requests.get() connects anew each time: keep a"),
+            ("load", 1, "/usr/lib/python3/site-packages/requests/api.py", "requests.get() connects anew: keep a"),
             ("load", 1, "/usr/lib/python3/site-packages/requests/sessions.py", ""),
             ("load", 2, "/usr/lib/python3/site-packages/requests/api.py", ""),
             ("step", 1, "/usr/lib/python3/site-packages/requests/api.py", "")):

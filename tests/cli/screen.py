@@ -393,7 +393,7 @@ def check_unseen_loads(folder):
     """Of a loader whose loads are not seen it depends on its kind what is to be done."""
     faster, raised = "Make the loader faster.", "Raise its own settings for parallel calls, threads and prefetching."
     marked = "Make the loader faster; mark its loads (dlprof.h) to see how."
-    beside = ("Let it load beside the training, in threads or processes; of a PyTorch DataLoader dlprof sees the "
+    beside = ("Let it load beside the training, in threads or processes. In a PyTorch DataLoader dlprof would see the "
               "loads, too.")
     few = rundb.loader(rundb.simulate(20, 0, 2, 1), workers=0)
     for kind, others, said in (("batch_fn", [], (faster, beside)), ("batch_fn", [few], (faster, raised)),

@@ -60,7 +60,7 @@ const char *gate_found_words(const struct gate_item *item, char *text)
 		snprintf(text, GATE_WORDS, "not known");
 	else if (item->limit.metric == GATE_STALL_INCREASE)
 		snprintf(text, GATE_WORDS,
-			 "%s against %s of %zu baselines (SD %s); more than %s fails",
+			 "%s, against a mean of %s in %zu baselines (SD %s); over %s it fails",
 			 POINTS(result->found), PERCENT(result->before), result->baseline_count,
 			 POINTS(result->spread) + 1, POINTS(result->edge));
 	else if (item->limit.metric == GATE_STALL_RATIO && !isnan(result->edge))

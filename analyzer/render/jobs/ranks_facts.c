@@ -164,7 +164,7 @@ static void put_world_size(const struct ranks *ranks, struct text *text)
 
 	if (size > 0 && size != ranks->world_size)
 		text_add(text, "the ranks disagree about how many they are: rank %" PRId64
-			 " says %s, another %s; they may be of different jobs", rank,
+			 " says %s, another says %s; they may belong to different jobs", rank,
 			 UNITS_COUNT(size), UNITS_COUNT(ranks->world_size));
 }
 
@@ -178,17 +178,17 @@ static void put_shifted(const struct ranks *ranks, struct text *text)
 	if (job->shifted_count > 1)
 		text_add(text, " and %zu more", job->shifted_count - 1);
 	text_add(text, " has another number than the others': %s",
-		 job->alignment == RANK_ALONE ? "ranks may wait for each other all the same, "
-						"and more be lost than this"
-					      : "what is compared need not be the same step, "
-						"and what is lost is a guess");
+		 job->alignment == RANK_ALONE ? "the ranks may wait for each other all the same, "
+						"so more time may be lost"
+					      : "other steps than the same ones may be compared, "
+						"so the loss is only a guess");
 }
 
 static void put_apart(const struct ranks *ranks, struct text *text)
 {
 	if (ranks->job.apart_ns > 0)
-		text_add(text, "a rank begins and ends %s apart from the others by its host's "
-			 "clock: if that clock is wrong, more may be lost than this",
+		text_add(text, "by its host's clock a rank begins and ends %s apart from the "
+			 "others: if that clock is wrong, more time may be lost",
 			 UNITS_TIME(ranks->job.apart_ns));
 }
 

@@ -536,8 +536,8 @@ static void add_first(const struct report *report, struct text *text)
 		text_add(text, " They may use %.3g of the %.3g cores.", r->cores_allowed,
 			 r->cores_there);
 		if (r->facts->cores_at_start > report->series.cores)
-			text_add(text, " The training's own mask shrank after it began to import "
-				       "libraries.");
+			text_add(text, " The training itself lost cores from its CPU mask after "
+				       "it began to import libraries.");
 		break;
 	case CAUSE_MEMORY:
 		add_memory(r->facts, text);

@@ -121,7 +121,7 @@ static const struct explanation PAGES[] = {
 	{"drain_ratio", "metric", "How long a step that waits for the GPU takes, in mean steps.",
 	 "For a training that runs ahead of its GPU, where GPU times were not observed: median of "
 	 "the steps that take over 5 medians / mean step. 5 or more: the GPU had work all the "
-	 "time, whatever the host waited. 3.5 or less: it had not."},
+	 "time, whatever the host waited. 3.5 or less: the GPU ran out of work."},
 	{"theta", "metric", "How long a wait must be to count as a stall.",
 	 "max(2 ms, 10 % of the median step); see starved."},
 	{"gain_max", "metric", "How many times as fast the run would be if it never stalled.",
@@ -133,22 +133,22 @@ static const struct explanation PAGES[] = {
 	 "CPU time of the loads. If other programs took cores, too, only the loads' share of the "
 	 "CPU time of both counts. With the GPU's clock, it is gain_max."},
 	{"queued_share", "metric", "Share of the stall time in which other batches were ready.",
-	 "Half or more, with rho < 1, is the cause head_of_line."},
+	 "If it is at least half, and rho < 1, the cause is head_of_line."},
 	{"load_mean", "metric", "Mean time of one load, in a worker, over steady batches.",
 	 "Divided by the number of workers, it is the time that the loader needs for each batch."},
 	{"load_cv", "metric", "How much loads differ: their standard deviation over their mean.",
 	 "From .5 on no rhythm can be seen, and delivering in order costs a tenth of the "
 	 "capacity or more; see eta."},
 	{"cpu_share", "metric", "Share of the cores' time that the workers used.",
-	 "Of the time that other programs left: these took what /proc/stat counts as busy, less "
-	 "what the run's processes used. From 85 % on, more workers would only share the same "
+	 "It is of the time that other programs left: they took what /proc/stat counts as busy, "
+	 "less what the run's processes used. From 85 % on, more workers would only share the same "
 	 "cores; see cpu_contention."},
 	{"threads", "metric", "Threads of a worker that run at once, or want to.",
 	 "The mean over its loads, from what its threads ran and waited for a core, as the kernel "
-	 "counts both. With all workers twice the cores or more is the cause too_many_threads."},
+	 "counts both. From two for each core on, in all, the cause is too_many_threads."},
 	{"cores_allowed", "metric", "Cores that the workers may use, by their own masks.",
-	 "Of the worker that may use the fewest. Half of the machine's or fewer, and used up, is "
-	 "the cause narrowed_cores."},
+	 "Of the worker that may use the fewest. If these are at most half of the training's "
+	 "cores, and used up, the cause is narrowed_cores."},
 	{"confidence", "metric", "How far the verdict can be trusted.",
 	 "High from 300 steady batches on (the ratio of a fresh run then differs by some 3 "
 	 "points), medium from 100 (5 points), else low. One step lower where it is not known for "
@@ -160,10 +160,10 @@ static const struct explanation PAGES[] = {
 	 "saving checkpoints (torch.save, torch.distributed.checkpoint, safetensors). Other loops "
 	 "are those over loaders in whose steps no backward pass runs, as validations. After is "
 	 "the rest: metrics, logging, schedules, a loss that is asked for. A closure is no part "
-	 "of the optimizer, and a batch without one ends with its backward pass: gradients are "
-	 "accumulated.\n\nA host that waits for a GPU may do so for earlier work. Before PyTorch "
-	 "2.0 the optimizer is not observed, nor what lies before it; nor if torch.compile "
-	 "compiled it, or one of several. JAX and TensorFlow are not split."},
+	 "of the optimizer. A batch without an optimizer step ends with its backward pass: its "
+	 "gradients are accumulated.\n\nA host that waits for a GPU may do so for earlier work. "
+	 "Before PyTorch 2.0 the optimizer is not observed, nor what lies before it; nor if "
+	 "torch.compile compiled it, or one of several. JAX and TensorFlow are not split."},
 	{"compute_period", "metric", "Long steps that come every so many batches.",
 	 "As period, of the steps instead of the waits. See main_thread_periodic."},
 	{"noise", "metric", "A difference between two runs that need not be one.",

@@ -181,7 +181,7 @@ static void add_parts(const struct report *report, struct outline *o)
 	if (!report->step.is_split || isnan(sums->part_idle_ns[0]))
 		return;
 	outline_table(o, "gpu", "", "#Idle", "#Launched");
-	outline_title(o, "By part of the step: GPU idle, not for data, copies; its kernels' time%s",
+	outline_title(o, "By part of the step: GPU idle (not for data or copies); its kernels%s",
 		      isnan(sums->part_launched_ns[0]) ? " (with DLPROF_CUDA=api)" : "");
 	for (int i = 0; i < GPU_PARTS; i++)
 		outline_cells(
@@ -293,7 +293,7 @@ static void add_clock(const struct report *report, struct outline *o)
 
 	text_add(&text, "%s", verdict_clocks[f->by_gpu].meaning);
 	if (f->by_gpu && f->unseen_count)
-		text_add(&text, ", in %s of the batches; %zu are left out",
+		text_add(&text, ", known in %s of the batches; %zu are left out",
 			 UNITS_SHARE(f->gpu_share), f->unseen_count);
 	else if (!f->by_gpu)
 		text_add(&text, ", " VERDICT_BOUND " for the GPU%s",

@@ -85,10 +85,10 @@ void remedy_shards(const struct report *report, const struct advice *advice, str
 {
 	if (!(report->diagnosis.grounds.storage_share < REMEDY_FEW_FILES))
 		return;
-	ret->line = "Do it bit by bit, or ahead of time, not for many batches at once.";
+	ret->line = "Spread the long load's work over the batches, or do it ahead of time.";
 	ret->how = "If it fills a buffer or a window, make that smaller or fill it as it empties; "
 		   "if it opens a shard, do so in a thread. A much larger prefetch_factor bridges "
-		   "it.";
+		   "a long load.";
 }
 
 void remedy_event(const struct report *report, const struct advice *advice, struct remedy *ret)
@@ -99,12 +99,12 @@ void remedy_event(const struct report *report, const struct advice *advice, stru
 
 	if (!removed_is_shift(&report->diagnosis))
 		return;
-	ret->line = "Find out what has become slower there, or who else uses it since then.";
+	ret->line = "Find out what became slower at that batch, or who else uses it since then.";
 	for (size_t i = 0; i < shift->at && s->wait_ns && s->compute_ns; i++)
 		ns += fmax(0, (double)s->wait_ns[i]) + fmax(0, (double)s->compute_ns[i]);
 	remedy_how(ret, "Since batch %zu (%s after the first) loads take %s times as long. If they "
-		   "ask for as much as before, the loader is not why.", shift->at, UNITS_TIME(ns),
-		   UNITS_RATE(shift->after_ns / shift->before_ns));
+		   "ask for no more than before, the reason is not in the loader.", shift->at,
+		   UNITS_TIME(ns), UNITS_RATE(shift->after_ns / shift->before_ns));
 }
 
 /* Returns true if loads read their data from files, and wait for a server that sends little. */
@@ -146,9 +146,9 @@ void remedy_requests(const struct report *report, const struct advice *advice, s
 			   "huggingface_hub asks if its cache is up to date: "
 			   "local_files_only=True, or HF_HUB_OFFLINE=1.";
 	} else if (call) {
-		remedy_how(ret, "In one request or, if there is none, at the same time by threads "
-			   "(__getitems__). %s%.40s() connects anew each time: keep a "
-			   "requests.Session() in each worker.",
+		remedy_how(ret, "Ask for a batch in one request or, if the server has none for "
+			   "that, at the same time by threads (__getitems__). %s%.40s() connects "
+			   "anew: keep a requests.Session() in each worker.",
 			   strstr(call->file, "/requests/") ? "requests." : "", call->function);
 	}
 }

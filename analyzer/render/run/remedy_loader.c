@@ -95,8 +95,8 @@ void remedy_marks(const struct report *report, const struct advice *advice, stru
 	if (is_kind(report, "marks"))
 		ret->line = "Make the loader faster; mark its loads (dlprof.h) to see how.";
 	if (is_kind(report, "batch_fn") && report->loader_count == 1)
-		ret->how = "Let it load beside the training, in threads or processes; of a "
-			   "PyTorch DataLoader dlprof sees the loads, too.";
+		ret->how = "Let it load beside the training, in threads or processes. In a PyTorch "
+			   "DataLoader dlprof would see the loads, too.";
 }
 
 void remedy_ahead(const struct report *report, const struct advice *advice, struct remedy *ret)
@@ -177,8 +177,8 @@ void remedy_delivery(const struct report *report, const struct advice *advice, s
 	if (report->diagnosis.gathered > 0) {
 		remedy_line(ret, "Let the workers put the %" PRId64 " batches of a step together.",
 			    report->diagnosis.gathered);
-		ret->how = "Pass batch_size to the DataLoader: now each of them is handed over by "
-			   "itself.";
+		ret->how = "Pass batch_size to the DataLoader: now each sample is handed over to "
+			   "the training by itself.";
 		return;
 	}
 	remedy_how(ret, "A batch %s %.0f %s. %s", by_fetches(r) ? "asks workers for" : "has",
@@ -201,8 +201,8 @@ void remedy_send_less(const struct report *report, const struct advice *advice, 
 		ret, "A batch has %s. %s", UNITS_BYTES(facts->batch_bytes),
 		facts->images_per_sample > 0
 			? "Send uint8 instead of float32 or float64, and crop before."
-			: "Send smaller types (float16, int32), only what is used, and of zeros or "
-			  "repeated values a sparse form: the training expands it.");
+			: "Send smaller types (float16, int32) and only what is used; send zeros "
+			  "and repeats in a sparse form, which the training expands.");
 }
 
 void remedy_shrink(const struct report *report, const struct advice *advice, struct remedy *ret)
