@@ -245,6 +245,14 @@ def check_advice(folder):
             with sqlite3.connect(path) as database:
                 rundb.insert(database, "t_note", {"level": "doubt", "text": "another thread asks"})
             t.equal(facts(path, status=3)["advice"], [], "no promise in doubt")
+    # CUPTI refused to record kernels, so nobody knows in which time the GPU only received.
+    path, _, _ = run_of(os.path.join(folder, "refused.db"), [(1, 50, 1)] * 400, idle=lambda i: 0.2, h2d_gap=0.1,
+                        pageable=0.1)
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE t_batch SET gpu_busy_ns = NULL, gpu_idle_wait_ns = NULL")
+    found = facts(path)
+    t.equal((found["gpu"]["busy_s"], found["gpu"]["h2d_pageable_share"] < 0.2), (None, True), "refused")
+    t.equal([advice["id"] for advice in found["advice"]], ["none"], "refused")
     # This gains more than the first advice could at most.
     path, _, _ = run_of(os.path.join(folder, "event.db"), [(2500 if i == 200 else 0.5, 50, i != 200) for i in range(400)],
                         idle=lambda i: 1, h2d_gap=0.4)

@@ -689,7 +689,7 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 			r = add_others(&view, list);
 	}
 	lead_with_code(d, list);
-	if (input->gpu && !isnan(input->gpu->pageable_share))
+	if (input->gpu && input->gpu->exposed_share > 0 && !isnan(input->gpu->pageable_share))
 		add_copies(input->gpu, list);
 	add_step_line(&view, list);
 	add_lack(&view, list);
