@@ -16,7 +16,7 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_STOP,    /* __next__ returned no batch: epoch's end or error */
 	DLPROF_EVENT_WORKER,  /* a worker process entered its loop */
 	DLPROF_EVENT_LOAD,    /* a load, by a worker or, without workers, by the consumer */
-	DLPROF_EVENT_OP,      /* a slow operation; at detail `all`, each operation */
+	DLPROF_EVENT_OP,      /* a slow operation; at detail `all`, any operation */
 	DLPROF_EVENT_MARK,
 	DLPROF_EVENT_GPU_OPS, /* GPU operations, and calls that wait for the GPU */
 	DLPROF_EVENT_GPU_COPIES, /* copies and memsets, with their sizes */
@@ -123,7 +123,7 @@ struct dlprof_load {
 	uint32_t read_count;
 	uint32_t decode_count;	/* UINT32_MAX: not observed */
 	uint32_t samples;	/* 0: unknown */
-	uint32_t storage_blocks; /* ru_inblock: blocks of 512 bytes from a device */
+	uint32_t storage_blocks; /* ru_inblock: number of blocks of 512 bytes read from a device */
 	uint32_t unused;
 };
 
@@ -174,7 +174,7 @@ struct dlprof_stage {
  */
 struct dlprof_stage_sum {
 	uint64_t elements;
-	uint64_t busy_ns;	/* time in its calls, over all threads; estimated for short ones */
+	uint64_t busy_ns;	/* time in the stage's calls, over all threads; partly estimated */
 	uint64_t own_ns;	/* part of busy_ns outside inner stages and kernels */
 	uint64_t cpu_ns;	/* CPU time in own_ns, estimated; UINT64_MAX: unknown */
 	uint64_t read_ns;	/* part of own_ns for opening and reading files */
@@ -187,7 +187,7 @@ struct dlprof_op {
 	uint32_t unused;
 	uint32_t class;		/* enum dlprof_class */
 	char name[16];
-	char path[56];		/* end of the file's path; "": no file */
+	char path[56];		/* end of the opened file's path; "": no file */
 };
 
 /* MARK: a text, cut to this length, and a time; a range has a duration_ns, too. */
@@ -314,7 +314,7 @@ struct dlprof_event {
 	 * the number of its first task.
 	 */
 	uint64_t stream;
-	uint32_t generation;	/* epoch of the stream: task numbers restart in each */
+	uint32_t generation;	/* epoch of the stream: task numbers restart in each epoch */
 	uint32_t task;
 	union {
 		struct dlprof_epoch epoch;
@@ -335,7 +335,7 @@ struct dlprof_event {
 
 #define DLPROF_STREAM_LOCAL (UINT64_C(1) << 63)
 #define DLPROF_STREAM_MARKS (UINT64_C(1) << 62)
-#define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* never set together with one of the two above */
+#define DLPROF_STREAM_POOL  (UINT64_C(1) << 61) /* never set together with LOCAL or MARKS */
 #define DLPROF_GENERATION_ANY UINT32_MAX
 
 /* 22 bits hold the pid, 40 when the life began, in units of 16.384 us: each life lasts longer. */

@@ -16,7 +16,7 @@
 #define DLPROF_FOLDER_MODE   0700
 #define DLPROF_FILE_MODE     0600
 
-/* Reads a number and moves *at behind it. Returns false if there is none, or a too large one. */
+/* Reads a number and moves *at behind it. Returns false if there is none, or it is too large. */
 static inline bool dlprof_take_number(const char **at, uint64_t *ret)
 {
 	const char *begin = *at;
@@ -26,7 +26,7 @@ static inline bool dlprof_take_number(const char **at, uint64_t *ret)
 	return *at > begin && *at - begin < 20;
 }
 
-/* Reads a '-' and a number, and moves *at behind them. Returns false if there are none. */
+/* Reads a '-' and a number, and moves *at behind them. Returns false if they are not there. */
 static inline bool dlprof_take_next(const char **at, uint64_t *ret)
 {
 	return *(*at)++ == '-' && dlprof_take_number(at, ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.h - hash functions for words and bytes. Only the high bits are well mixed. */
+/* hash.h - hash functions for words and bytes. Use the high bits: only these are well mixed. */
 #pragma once
 
 #include <stddef.h>

@@ -26,10 +26,10 @@
 #define DLPROF_LEVEL_HELP(constant, name, help)	 name ": " help "; "
 #define DLPROF_LEVEL_END(constant, name, help)	 name ": " help "."
 
-/* "off, memcpy, graphs, default, api or full" */
+/* Makes the text "off, memcpy, graphs, default, api or full". */
 #define DLPROF_LEVEL_LIST(levels)                                                                  \
 	levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_COMMA, DLPROF_LEVEL_OR)
 /* "off|memcpy|graphs|default|api|full" */
 #define DLPROF_LEVEL_CHOICE(levels) levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_BAR, DLPROF_LEVEL_BAR)
-/* "off: nothing; ... full: the same as api." */
+/* Makes the text "off: nothing; ... full: the same as api." */
 #define DLPROF_LEVEL_ABOUT(levels) levels(DLPROF_LEVEL_HELP, DLPROF_LEVEL_HELP, DLPROF_LEVEL_END)

@@ -73,7 +73,7 @@ struct dlprof_slot {
 	uint64_t unlisted_count;
 	alignas(64) _Atomic uint64_t tail;
 	alignas(64) struct dlprof_event near[DLPROF_NEAR_CAPACITY];
-	/* Named tallies first, then those of files, folders and samples (tally.h). */
+	/* Named tallies come first, then tallies of files, folders and samples (tally.h). */
 	alignas(4096) struct dlprof_tally tallies[DLPROF_TALLY_COUNT];
 	alignas(4096) struct dlprof_event far[DLPROF_RING_CAPACITY];
 };
@@ -102,13 +102,13 @@ struct dlprof_header {
 	int32_t ppid;
 	uint64_t start_ticks; /* field 22 of /proc/PID/stat, because pids are reused; 0: unknown */
 	uint64_t pid_space;	/* PID namespace: inode of /proc/self/ns/pid; 0: unknown */
-	int32_t proc_pid; /* the process's pid in its own /proc; 0: no /proc */
+	int32_t proc_pid; /* the process's own pid in its /proc; 0: it has no /proc */
 	_Atomic uint32_t tids[DLPROF_SLOT_COUNT];	/* threads that hold the slots; 0: free */
 	uint64_t created_ns;	/* when this life began; the same in all its segments */
 	uint64_t created_unix_ns;
-	int32_t rank;			/* -1: this is no distributed job */
+	int32_t rank;			/* -1: the process is of no distributed job */
 	int32_t local_rank;
-	_Atomic uint64_t ended_ns;	/* when the process began to exit; 0: it has not */
+	_Atomic uint64_t ended_ns;	/* when the process began to exit; 0: it has not begun */
 	_Atomic uint64_t lost_count;
 	_Atomic uint64_t heartbeat_ns;
 	_Atomic int32_t store_error;	/* the drain's errno for the database; 0: none */
@@ -123,8 +123,8 @@ struct dlprof_header {
 	_Atomic uint32_t notes_bytes;  /* bytes of `notes` in use; may exceed DLPROF_NOTES_BYTES */
 	uint32_t unused;
 	/*
-	 * Lines "Ltext\n": 'w' warning, 'i' information, '+' patch point found, '-' missing, 's'
-	 * settings of a loader, 'd' wrapped library, 'm' "KEY VALUE" for the meta table. An
+	 * Lines "Ltext\n"; L is 'w' warning, 'i' information, '+' patch point found, '-' missing,
+	 * 's' settings of a loader, 'd' wrapped library, 'm' "KEY VALUE" for the meta table. An
 	 * unfinished line ends at a 0.
 	 */
 	char notes[DLPROF_NOTES_BYTES];

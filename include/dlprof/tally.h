@@ -15,9 +15,9 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_NONE,
 	DLPROF_TALLY_DECODE, /* name: library, detail: format, class: width class */
 	DLPROF_TALLY_STEP,   /* name: class or function, detail: its module */
-	DLPROF_TALLY_FILE,   /* name: path, or its end */
+	DLPROF_TALLY_FILE,   /* name: the file's path, or the path's end */
 	DLPROF_TALLY_FOLDER,
-	DLPROF_TALLY_SAMPLE, /* name: its file's path, detail: dataset, class: index */
+	DLPROF_TALLY_SAMPLE, /* name: path of the sample's file, detail: dataset, class: index */
 	DLPROF_TALLY_KERNEL, /* name: start of the mangled name, class: kernel's id */
 	DLPROF_TALLY_WAIT,   /* name: what is awaited, or ""; detail: a kind of wait_kinds.def */
 	DLPROF_TALLY_KIND_MAX
@@ -44,7 +44,7 @@ struct dlprof_tally {
 	uint32_t kind;
 	uint64_t class;
 	uint64_t count;		/* number of images, calls or samples */
-	uint64_t ns;		/* time without nested calls; for a sample, with them */
+	uint64_t ns;		/* time without nested calls; for a sample, with nested calls */
 	uint64_t bytes;		/* bytes of input */
 	uint64_t pixels;	/* number of pixels; in class 0, which unpacks: bytes of output */
 	uint64_t slowest_ns;

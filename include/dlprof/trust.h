@@ -123,7 +123,7 @@ static inline size_t trust_next(const char *looker, const char *path, size_t at)
 
 #define TRUST_PATH_BYTES 1024
 
-/* A search. The includer gives `look` and `read`, because the shim may not use libc's functions. */
+/* A search for a file. The includer sets `look` and `read`: the shim may not use libc for them. */
 struct trust_search {
 	const char *from;                                /* real path of the looker */
 	int (*look)(const char *path, struct stat *ret); /* does what lstat() does; < 0: failed */

@@ -14,7 +14,7 @@
 #define FIRST_MEASURE_NS 50000
 #define LAST_MEASURE_NS	 UINT64_C(20000000000)
 
-/* Even twice this duration in ticks, multiplied by clock_scale, fits in 64 bits. */
+/* Twice this duration in ticks, multiplied by clock_scale, still fits in 64 bits. */
 #define LIMIT_MAX_NS (UINT64_C(1) << 31)
 
 volatile uint64_t clock_scale HOT_DATA = 0;

@@ -19,7 +19,7 @@ enum config_cuda { DLPROF_CUDA_LEVELS(CONFIG_LEVEL, CONFIG_LEVEL, CONFIG_LEVEL) 
 
 struct config {
 	const char *out;
-	const char *segment_dir;	/* NULL: choose one */
+	const char *segment_dir;	/* folder of the segments; NULL: choose one */
 	enum config_detail detail;
 	enum config_cuda cuda;
 	uint64_t slow_ns;

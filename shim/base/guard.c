@@ -68,7 +68,7 @@ static void leave_host(void)
 			sys_close(fd);
 }
 
-/* Returns true after an execve(), when `cookie` cannot be read any more. ESRCH: the host ended. */
+/* Returns true after an execve(), which makes `cookie` unreadable. ESRCH: the host ended. */
 static bool is_other_program(const struct guard *guard)
 {
 	uint64_t seen = 0;
@@ -91,7 +91,7 @@ static bool watch(const struct guard *guard)
 	for (;;) {
 		struct timespec pause = {ms / 1000, ms % 1000 * NS_PER_MS};
 
-		/* While our parent has this pid, the host lives. */
+		/* The host lives as long as getppid() returns its pid. */
 		if (sys_call0(SYS_getppid) != guard->host || (ends[0].revents & POLLIN))
 			return false;
 		if (reap(guard->guarded))
@@ -112,7 +112,7 @@ static void guard_begin(void *memory)
 	guard->can_look = true;
 	guard->can_look = !is_other_program(guard);
 	guard->guarded = guard->start(guard->argument);
-	/* As soon as the host wakes up, `argument` may be gone. */
+	/* As soon as the host wakes up, what `argument` points to may be gone. */
 	__atomic_store_n(&guard->started, 1, __ATOMIC_RELEASE);
 	sys_call3(SYS_futex, &guard->started, FUTEX_WAKE_PRIVATE, 1);
 	if (guard->guarded > 0) {

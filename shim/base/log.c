@@ -29,7 +29,7 @@ static struct identity first NEAR = {.type = 0};
 /* These flags let stat calls ask no file server: what the kernel knows is enough. */
 #define LOOK_FLAGS (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC)
 
-/* Uses fstatat(), which most sandboxes allow, because ld.so needs it. */
+/* Identifies a file, by fstatat(), which most sandboxes allow because ld.so needs it. */
 static int identify(int fd, const char *path, struct identity *ret)
 {
 	struct stat status;
@@ -52,7 +52,7 @@ void log_begin(void)
 	identify(2, "", &first);
 }
 
-/* Returns true if the file is younger than `first`. Returns false if birth times are not stored. */
+/* Returns true if the file is younger than `first`; false also if birth times are not stored. */
 static bool is_born_later(int fd)
 {
 	struct statx status;
@@ -124,7 +124,7 @@ static void write_stream(const char *bytes, size_t size)
 	}
 }
 
-/* Risk: another thread may replace descriptor 2 after the check. */
+/* Risk: another thread may replace descriptor 2 after it was checked. */
 void log_stderr(const char *bytes, size_t size)
 {
 	if (!is_first(2))

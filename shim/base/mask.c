@@ -151,7 +151,7 @@ static void add_value(struct text *out, const char *begin, const char *end)
 	}
 }
 
-/* Adds one argument. `last`, what the previous call returned, says whether to mask this one. */
+/* Adds one argument. `last`, what the previous call returned, says whether it is masked. */
 static enum secrecy add_one(struct text *out, const char *at, const char *end, enum secrecy last)
 {
 	const char *stop, *value;

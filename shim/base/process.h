@@ -8,7 +8,7 @@
 /* Returns when this process started, in ticks since boot (field 22 of /proc/PID/stat), or 0. */
 uint64_t process_start_ticks(void);
 
-/* Returns a field, from 3 on, of /proc/PID/stat (pid 0: this process), or 0 if unknown. */
+/* Returns a field, from 3 on, of /proc/PID/stat (`pid` 0: this process's); 0: unknown. */
 uint64_t process_stat(int pid, int field);
 
 /* Return the inode of the PID namespace, and our pid in /proc; 0: unknown. */

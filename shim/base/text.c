@@ -144,7 +144,7 @@ int text_read_file(const char *path, char *buffer, size_t size)
 	return (int)length;
 }
 
-/* Cuts no UTF-8 character in two: bytes 10xxxxxx continue a character. */
+/* No UTF-8 character is cut in two: bytes 10xxxxxx continue a character. */
 void label_copy(char *label, const char *text)
 {
 	size_t length = text ? strnlen(text, LABEL_BYTES) : 0;

@@ -62,7 +62,7 @@ static void look_for_resumed(int fd, const char *path)
 		add(&resumed, path);
 }
 
-/* Returns true for "ck.pt" and "ck.pt.part", and for "kept/1.pt" and "kept/2.pt". */
+/* Returns true for names like "ck.pt" and "ck.pt.part", or "kept/1.pt" and "kept/2.pt". */
 static bool is_like(const char *path, const char *other)
 {
 	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');

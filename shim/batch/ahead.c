@@ -13,7 +13,7 @@
 #define ASKER_MAX   16
 #define ITEM_MAX    128
 #define UNSEEN_MOST 2 /* items of an asker that unseen calls may take: its first and its newest */
-/* checks of a queue are one wait if each pause is at most this and the check's length */
+/* checks of a queue are one wait if each pause is at most this plus a check's length */
 #define AT_ONCE_NS  1000000
 #define WATCHED_MIN 8 /* is_prefetching() judges a thread that has got this many batches */
 #define WORKS_LEAST 20
@@ -158,7 +158,7 @@ static bool is_same_epoch(const struct dlprof_event *again, const struct dlprof_
 	return epoch->kind && is_again(again) && again->stream == epoch->stream;
 }
 
-/* An item has one loader's records. If its asker asks a second loader, the second's are dropped. */
+/* An item has one loader's records. Records of a second loader that its asker asks are dropped. */
 bool ahead_keep(struct thread *thread, const struct dlprof_event *event)
 {
 	struct asker *asker = asker_of(thread->ahead.asker);
@@ -284,7 +284,7 @@ static bool meet(const struct ahead_parts *a, const struct ahead_parts *b)
 	return false;
 }
 
-/* Returns a free item. NULL: all are in use, or calls that we do not see take the items. */
+/* Returns a free item. NULL: all are in use, or calls that we do not see take the asker's items. */
 static struct ahead_item *free_item(const struct asker *asker, const void *key, uint64_t count)
 {
 	struct ahead_item *item = NULL;

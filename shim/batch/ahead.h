@@ -63,7 +63,7 @@ bool ahead_take_epoch(uint32_t asker, uint64_t stream, struct dlprof_event *ret_
  */
 void ahead_give_up(struct thread *thread, bool doubtful);
 
-/* Returns true if the asker trains with its batches itself, so the records held are its own. */
+/* Returns true if the asker trains with its batches itself: records held back are its own. */
 bool ahead_is_own(const struct thread *thread);
 
 /* Moves the next record that is held back to *ret_event. Returns false if none is left. */

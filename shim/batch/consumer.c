@@ -36,7 +36,7 @@ bool consumer_any(void)
 	return followed_pid == (uint32_t)sys_getpid();
 }
 
-/* If another thread is starting to record, waits for it, so that no epoch or worker is missed. */
+/* Starts recording. If another thread is doing so, waits: no epoch or worker must be missed. */
 bool consumer_record(void)
 {
 	static _Atomic uint32_t nap_count;

@@ -9,7 +9,7 @@
 #include "record/thread.h"
 
 #define CONSUMER_ARRIVAL_MAX 256
-#define CONSUMER_WORKERS_UNKNOWN 8 /* number of workers that is assumed if it is unknown */
+#define CONSUMER_WORKERS_UNKNOWN 8 /* number of workers assumed if the true number is unknown */
 
 struct consumer {
 	uint64_t stream;
@@ -19,7 +19,7 @@ struct consumer {
 	int32_t workers;
 	bool in_order;
 	uint64_t ordinal;	/* number of the next batch; batches that nobody gets count, too */
-	uint64_t skip_left;	/* number of next batches that nobody will get */
+	uint64_t skip_left;	/* number of the next batches that nobody will get */
 	uint64_t skip_count;	/* number of this epoch's batches that nobody got */
 	uint32_t last_task;
 	/* Arrivals by task, as batches may arrive in any order. */
@@ -46,7 +46,7 @@ struct consumer {
 
 struct consumer_facts {
 	const char *kind;	/* "torch.DataLoader" */
-	uint64_t stream;	/* 0: no workers, so consumer.c makes a number */
+	uint64_t stream;	/* 0: there are no workers, so consumer.c makes a number */
 	uint32_t generation;	/* first generation of the stream */
 	uint32_t first_task;	/* task of the epoch's first batch, if the stream is a pool's */
 	int32_t workers;
@@ -75,7 +75,7 @@ bool consumer_any(void);
 /* Starts recording, once in a process. Returns false if that failed. */
 bool consumer_record(void);
 
-/* Begins an epoch. Before the first one, *consumer is all zero, but for `loader` and `epoch`. */
+/* Begins an epoch. Before the first epoch, *consumer is zero, but for `loader` and `epoch`. */
 void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);
 
@@ -103,7 +103,7 @@ struct consumer_wait {
 bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns);
 void consumer_iter_end(struct consumer_wait *wait);
 
-/* Records an iter() that took `ns`, and inside which nothing was observed. */
+/* Records an iter() that took `ns`. Nothing was observed inside it. */
 void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns);
 
 /* Begins a wait in __next__() at `begin_ns` (0: now). Returns false if it cannot be recorded. */
@@ -112,7 +112,7 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, 
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task);
 
 /*
- * Ends a wait for a batch that nobody gets. This wait becomes a part of the next one. Returns the
+ * Ends a wait for a batch that nobody gets. This wait becomes a part of the next wait. Returns the
  * time of all such waits so far; 0: unknown.
  */
 uint64_t consumer_wait_skip(struct consumer *consumer, struct consumer_wait *wait);

@@ -21,7 +21,7 @@
 /* after a possible lack of a core, the thread's clocks are read for this many batches */
 #define WATCHED     32
 
-/* Addresses of batches' mappings, a hash table (0: free). If it is full, no more are followed. */
+/* Addresses of batches' mappings, a hash table (0: free). If it is full, some are not followed. */
 static struct bucket {
 	alignas(64) _Atomic uintptr_t maps[BUCKET_MAPS];
 } buckets[1 << BUCKET_BITS];

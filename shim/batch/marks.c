@@ -24,7 +24,7 @@
 
 /* Each load that is under way takes a lane, and each lane is shown as a worker. */
 struct lane {
-	/* thread_life in the upper half, the owner's tid in the lower; 0: free */
+	/* thread_life in the upper half, the owner's tid in the lower half; 0: free */
 	_Atomic uint64_t owner;
 	/* set after `owner`; once the thread has ended, another thread may get its struct */
 	const struct thread *_Atomic thread;
@@ -113,7 +113,7 @@ static struct thread *enter_loop(struct thread *thread)
 {
 	uint32_t before = thread ? atomic_load(&loop.busy) : 0;
 
-	/* After a fork within the loop, `busy` still has the life of the parent. */
+	/* After a fork within the loop, `busy` still has the parent's thread_life. */
 	if (!thread || before == thread_life ||
 	    !atomic_compare_exchange_strong(&loop.busy, &before, thread_life))
 		return NULL;

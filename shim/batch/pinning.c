@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/pinning.h"
 
-#define PINNING_MAX 16 /* most pinning threads that are followed */
+#define PINNING_MAX 16 /* at most this many pinning threads are followed */
 
 static struct pinning {
 	uint64_t stream;	/* stream of the batches that the thread receives; 0: free */

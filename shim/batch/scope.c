@@ -202,7 +202,7 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 {
 	struct dlprof_event event;
 
-	/* A load that began before a fork is its parent's. */
+	/* A load that began before a fork counts in the parent only. */
 	if (!thread_is_in_life(load->life))
 		return;
 	event = load_event(thread, load, samples, failed);

@@ -16,7 +16,7 @@
 struct scope_load {
 	struct dlprof_counter before[DLPROF_CLASS_MAX];
 	uint32_t life;
-	struct thread_used used; /* what the thread had used when the load began */
+	struct thread_used used; /* what the kernel had counted for the thread before the load */
 	struct dlprof_counter others[DLPROF_CLASS_MAX];
 	bool others_read; /* other threads of this process had read or decoded before the load */
 	bool alone;

@@ -21,7 +21,7 @@
 #define EXACT_NS       50000 /* if a stage's calls are longer, all of them are timed */
 #define ROUND_MAX      32    /* of this many calls, at least one is timed */
 #define CLOCKED_MAX    1024  /* of this many timed calls, at least one has its CPU time read */
-#define LEDGER_COUNT   512   /* calls of this many threads are recorded */
+#define LEDGER_COUNT   512   /* this many threads have a ledger of their own */
 #define BUCKET_COUNT   2048
 #define BUCKET_OBJECTS 8
 #define NUMBER_BITS    16
@@ -35,7 +35,7 @@ struct stage {
 	/* Calls of this stage contain other stages' calls, so its own CPU time is unknown. */
 	atomic_bool has_inner;
 	uint64_t sent[STAGE_SUM_MAX];
-	/* Elements put into and taken out of this stage, if it is a queue. Many threads count. */
+	/* If this stage is a queue, the elements put in and taken out. Many threads count them. */
 	alignas(64) _Atomic uint64_t got;
 	alignas(64) _Atomic uint64_t gave;
 };
@@ -52,14 +52,14 @@ static struct stage stages[1 + STAGE_MAX];
 struct stage_queues stage_queues[1 + STAGE_MAX];
 static _Atomic uint32_t stage_total;
 TABLE(struct ledger, ledgers, LEDGER_COUNT)
-static struct ledger shared; /* for all threads for which no other ledger is left */
+static struct ledger shared; /* the ledger of threads for which no other ledger is left */
 static _Atomic uint32_t ledger_total;
 static uint64_t clock_cost_ticks, cpu_clock_cost_ns;
 /* Hash table from objects to stages: address << NUMBER_BITS | number. 0 ends a bucket. */
 TABLE(_Atomic uint64_t, objects, BUCKET_COUNT * BUCKET_OBJECTS)
 
 static struct {
-	uint64_t begin_ns; /* 0: there is no window */
+	uint64_t begin_ns; /* when the window began; 0: there is no window */
 	uint64_t length_ns;
 	uint64_t stream; /* stream of the loader's newest epoch */
 	uint32_t generation;
@@ -450,7 +450,7 @@ OFTEN uint16_t stage_begin_leaf(struct stage_call *call, const void *object)
 		return !stage_is_named(number)
 			       ? (uint16_t)number
 			       : stage_begin_at(call, (uint16_t)number, (uintptr_t)call);
-	/* Leaves are no queues. */
+	/* A leaf is no queue: stage_count_queues() has nothing to count. */
 	stage_add(&sums->values[STAGE_ELEMENTS], 1);
 	return STAGE_NONE;
 }

@@ -67,7 +67,7 @@ struct stage_call {
 	uint32_t life;
 };
 
-/* What the framework tells of a stage; -1: unknown. */
+/* What the framework tells about a stage; -1: unknown. */
 struct stage_facts {
 	uint32_t flags;
 	int32_t parallel, capacity, threads;

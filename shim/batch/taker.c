@@ -5,7 +5,7 @@
 #include "batch/consumer.h"
 #include "record/activate.h"
 
-/* Writes an item's records as this thread's. The last one has the wait, others have length 0. */
+/* Writes an item's records as this thread's. The last one has the wait, others have no length. */
 static void tell_item(struct thread *thread, struct ahead_item *item)
 {
 	const bool has_batch = item->events[AHEAD_BATCH].kind;

@@ -15,7 +15,7 @@ static bool misses_optimizers HOT_DATA = false;	/* true: at least one optimizer 
 
 static OFTEN void book(struct thread_training *training, uint64_t now_ns)
 {
-	/* The wait may have begun before `since_ns`, which training_skip() puts forward. */
+	/* The wait may have begun before `since_ns`, which training_skip() has put forward. */
 	const uint64_t ns = now_ns > training->since_ns ? now_ns - training->since_ns : 0;
 
 	if (training->part == DLPROF_PART_MAX)
@@ -102,7 +102,7 @@ void training_stop(struct thread *thread, const struct dlprof_event *stop)
 
 	if (training->outer.stream == stop->stream)
 		training->outer = over;
-	/* The training had left this iterator for another one before. */
+	/* The training had already left this iterator for another iterator. */
 	if (training->batch.stream != stop->stream)
 		return;
 	training->batch = training->outer.stream && training->outer.stream != stop->stream

@@ -36,7 +36,7 @@ struct training_call {
 void training_call_begin(struct training_call *call, enum dlprof_part part);
 void training_call_end(const struct training_call *call);
 
-/* Call these around an optimizer's step(), nested or not. The end may lack if step() raised. */
+/* Call these around an optimizer's step(), nested or not. The end may be left out if it raised. */
 bool training_optimizer_begin(void);
 void training_optimizer_end(void);
 

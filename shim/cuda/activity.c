@@ -7,7 +7,7 @@
 #include "cuda/state.h"
 #include "record/thread.h"
 
-/* Kinds of CUPTI's records: which levels of DLPROF_CUDA use them, and from which CUPTI on. */
+/* Kinds of CUPTI's records, with the levels of DLPROF_CUDA and the first CUPTI that have them. */
 static const struct kind {
 	int kind;
 	enum config_cuda first, last;

@@ -43,11 +43,11 @@ void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t s
 extern HIDDEN cupti_complete_function *_Atomic activity_their_complete;
 /* when another user began a forced flush that is still under way; 0: there is none */
 extern HIDDEN _Atomic uint64_t activity_forced_ns;
-/* gets each returned buffer that buffers_share() marked */
+/* function that gets each returned buffer which buffers_share() marked */
 extern HIDDEN void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 					     size_t valid_size);
 
-/* Asks CUPTI for its buffers; if `forced` (only at the end), also for those still being filled. */
+/* Asks CUPTI for its buffers. `forced`, only at the end: for those of running operations, too. */
 void activity_flush(bool forced);
 
 /* Stops our hooks from recording this thread: what CUPTI reads is no data of the training. */
@@ -56,7 +56,7 @@ void activity_mute(bool muted);
 /* Returns false if this CUPTI records all calls or none, but not chosen ones. */
 bool api_is_possible(void);
 
-/* Notes whether another user wants this call, which then stays enabled when CUPTI is theirs. */
+/* Notes whether another user wants this call, which then stays enabled when we yield CUPTI. */
 void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted);
 
 /* Returns DLPROF_GPU_API_x, or DLPROF_GPU_NONE for a call that api.def lacks. */

@@ -77,7 +77,7 @@ static void ignore(void *data, int domain, uint32_t id, const void *info)
 {
 }
 
-/* Subscribes to CUPTI for a moment. An error means that it has another subscriber. */
+/* Subscribes to CUPTI for a moment. An error means that CUPTI has another subscriber. */
 static int probe(void)
 {
 	void *handle = NULL;

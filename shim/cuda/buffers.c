@@ -9,7 +9,7 @@
 #include "base/sys.h"
 
 #define SOFT_MAX     256 /* largest number of buffers: 64 MB, but unused parts take no memory */
-#define HARD_MAX     512 /* the same number for a CUPTI that crashes if it gets no buffer */
+#define HARD_MAX     512 /* largest number for a CUPTI that crashes if it gets no buffer */
 #define GROW         64
 #define RECORD_BYTES 216 /* size of a kernel's record, to estimate losses */
 
@@ -50,7 +50,7 @@ static bool grow(void)
 	    sys_call3(SYS_mprotect, pool.bytes + count * BUFFER_BYTES, GROW * BUFFER_BYTES,
 		      PROT_READ | PROT_WRITE) < 0)
 		return false;
-	/* Two threads may do this at once. Both open the same pages, and one sets the count. */
+	/* Two threads may grow the pool at once. Both open the same pages; one sets the count. */
 	atomic_compare_exchange_strong(&pool.count, &count, count + GROW);
 	return true;
 }

@@ -59,5 +59,5 @@ uint32_t buffers_out(void);
 /* Counts as lost the records in the last `bytes` of a buffer, in which CUPTI finds none. */
 void buffers_lose(size_t bytes);
 
-/* Returns how many records may be lost, at most: in unread buffers and unread parts of others. */
+/* Returns how many records may be lost, at most: in unread buffers, and unread parts of buffers. */
 uint64_t buffers_dropped(void);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CLOCK_MAP_PAIRS 256 /* readings kept: one a second, as records come seconds late */
+#define CLOCK_MAP_PAIRS 256 /* number of readings kept, one a second: records come seconds late */
 
 struct clock_pair {
 	uint64_t mono_ns;
@@ -26,7 +26,7 @@ struct clock_map {
 	uint64_t now_ns; /* time of the last reading: no record is later than this */
 };
 
-/* Adds a reading. True: it begins a section, and one more is needed to know the clock's speed. */
+/* Adds a reading. True: it begins a section, and a second is needed to know the clock's speed. */
 bool clock_map_add(struct clock_map *map, uint64_t mono_ns, uint64_t cupti_ns);
 
 /* Returns true if a reading fits the section so well that it need not be added. */

@@ -177,7 +177,7 @@ static int mismatch(struct text *why, int major, const char *other, int other_ma
 	return -EPROTONOSUPPORT;
 }
 
-/* Returns 0 if CUPTI is not newer than the driver, and of a mapped libcudart's version if known. */
+/* Returns 0 if CUPTI is not newer than the driver, and has a mapped libcudart's version, if any. */
 static int fits(const struct cupti *found, const struct runtime *runtime, int driver,
 		struct text *why)
 {

@@ -23,7 +23,7 @@ typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *bu
 
 /* what cuptiGetVersion() returns in the first CUPTI with a certain property */
 #define CUPTI_VERSION_LEAST        13     /* CUDA 11.0: the oldest supported */
-#define CUPTI_VERSION_SINGLE_CALLS 23     /* CUDA 12.5: enables single calls */
+#define CUPTI_VERSION_SINGLE_CALLS 23     /* CUDA 12.5: can enable single calls */
 #define CUPTI_VERSION_GRAPH_TRACE  24     /* CUDA 12.6: times of graphs are right */
 #define CUPTI_VERSION_NULL_BUFFER  27     /* CUDA 12.9: a request may get no buffer */
 #define CUPTI_VERSION_13_0         130000 /* 13.0: no records of device syncs; Disable may hang */

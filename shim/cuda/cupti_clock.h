@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Adds a reading of both clocks. `anew`: CUPTI's clock may be another one now. */
+/* Adds a reading of both clocks. `anew`: CUPTI's clock may have been replaced by another one. */
 void cupti_clock_look(bool anew);
 
 /* Adds a reading only if CUPTI's clock was changed since the last one. */

@@ -14,7 +14,7 @@
 static struct kernel known[KNOWN_MAX];
 static uint32_t known_count;
 
-/* parts of the mangled names of GPU loaders' kernels: DALI, nvJPEG, nvImageCodec, CV-CUDA */
+/* parts of mangled names of GPU loaders' kernels: DALI, nvJPEG, nvImageCodec, CV-CUDA */
 static const char *const loaders[] = {"N4dali",        "N6nvjpeg", "N6culj92",
 				      "N10nvimgcodec", "N4nvcv",   "N6cvcuda"};
 

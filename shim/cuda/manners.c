@@ -26,7 +26,7 @@ static struct {
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
 	_Atomic bool clock_changed;
-	_Atomic bool ours_set; /* CUPTI still calls our callbacks, though we gave way */
+	_Atomic bool ours_set; /* CUPTI still calls our callbacks, though we gave way to the user */
 	cupti_request_function *_Atomic request;
 } theirs;
 
@@ -301,7 +301,7 @@ EXPORT int cuptiActivityRegisterTimestampCallback(void *callback)
 	int r;
 
 	RESOLVE(cuptiActivityRegisterTimestampCallback);
-	/* Records that CUPTI has now are by the old clock, so fetch them first. */
+	/* Records that CUPTI still has carry times of the old clock, so fetch them first. */
 	if (state_mode() == STATE_CUPTI && state_is_armed())
 		cupti.ActivityFlushAll(0);
 	r = real.cuptiActivityRegisterTimestampCallback(callback);

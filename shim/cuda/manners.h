@@ -37,8 +37,8 @@ void manners_restore(void);
 bool manners_take_clock_change(void);
 
 /*
- * Requests an empty buffer from torch's profiler. The profiler gets it back when it flushes CUPTI:
- * without a buffer then, it reads no records at all. The writing thread calls this often.
+ * Requests an empty buffer from torch's profiler. The profiler gets the buffer back when it flushes
+ * CUPTI: if it got none, it would read no records. The writing thread calls this often.
  */
 void manners_stand_in(void);
 

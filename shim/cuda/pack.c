@@ -50,7 +50,7 @@ static struct dlprof_event *take(struct pack *pack, struct dlprof_event *events,
 	}
 	*op = (struct dlprof_gpu_op){(uint32_t)(begin_ns - event->begin_ns), (uint32_t)length_ns,
 				     what};
-	/* A single operation has this length. If one more operation is added, it is overwritten. */
+	/* This is the length of a single operation. A second operation overwrites the length. */
 	event->duration_ns = length_ns;
 	return event;
 }

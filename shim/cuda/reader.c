@@ -30,7 +30,7 @@ struct launch {
 	uint32_t id;
 	int32_t device;
 	uint64_t begin_ns;  /* 0: the launch's record was not read yet */
-	uint64_t length_ns; /* time of its kernels that was not sent to the drain yet */
+	uint64_t length_ns; /* the kernels' time that was not sent to the drain yet */
 };
 
 TABLE(struct launch, launches, LAUNCHES)
@@ -38,7 +38,7 @@ TABLE(struct launch, launches, LAUNCHES)
 static struct {
 	uint64_t requested_ns;
 	uint8_t streams[256 / 8]; /* bit i: stream i has an operation in this buffer */
-	uint64_t reached_ns;      /* by this time, each stream of `streams` had begun one */
+	uint64_t reached_ns;      /* by then, each stream in `streams` had begun to work */
 	bool forced;              /* the flush was forced: unfinished operations have no end */
 	uint64_t forced_ns;       /* when another user began the forced flush; 0: it is ours */
 	uint32_t launcher;
@@ -317,7 +317,7 @@ static bool has_own_buffers(void)
 	       value;
 }
 
-/* Returns the end of the last field that we read in records of this kind. */
+/* Returns the end of the last field that we read in records of this `kind`. */
 static size_t bytes_read(uint32_t kind)
 {
 	switch (kind) {

@@ -17,7 +17,7 @@ struct reader_times {
 	uint64_t newest_ns;
 	/* by how much an operation was older than its buffer's request, at most */
 	uint64_t lag_ns;
-	/* reached_ns of the first buffer since reader_resume(); 0: none yet */
+	/* by when the streams of the first buffer since reader_resume() had begun to work; or 0 */
 	uint64_t resumed_ns;
 };
 

@@ -86,7 +86,7 @@ enum cupti_sync {
 CUPTI_FIELDS(X)
 #undef X
 
-/* in CUpti_ActivityGraphTrace2, which CUDA 11 lacks */
+/* an offset in CUpti_ActivityGraphTrace2, which CUDA 11 lacks */
 #define RECORD_GRAPH_END_DEVICE 48
 
 static inline uint32_t record_graph_end_device(const uint8_t *at)

@@ -16,7 +16,7 @@ enum armed {
 _Atomic uint32_t state_wakes;
 
 static struct {
-	_Atomic int pid;       /* the process of which this is the state; 0: none yet */
+	_Atomic int pid;       /* pid of the process of which this is the state; 0: none yet */
 	_Atomic uint32_t mode;
 	_Atomic uint32_t armed;
 	_Atomic uint64_t yielded_ns;

@@ -40,7 +40,7 @@ bool state_yield(uint64_t now_ns);
 
 /* Returns when another user took CUPTI's buffers; 0: they are not another user's now. */
 uint64_t state_yielded_ns(void);
-bool state_forget_yield(uint64_t yielded_ns); /* false: another user has come since */
+bool state_forget_yield(uint64_t yielded_ns); /* false: another user came after that time */
 
 /* Wakes the writing thread. Any thread may call this, also in callbacks. */
 void state_wake(void);

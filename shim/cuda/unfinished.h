@@ -32,5 +32,5 @@ uint64_t unfinished_at_end_ns(void);
 /* Returns true, and when a gap began, once for each forced flush that cut off operations. */
 bool unfinished_begins(uint64_t *ret_begin_ns);
 
-/* Returns true, and the last one's end, if all operations that were cut off have ended. */
+/* Returns true, and when the last one ended, if all operations that were cut off have ended. */
 bool unfinished_ended(uint64_t now_ns, uint64_t *ret_end_ns);

@@ -105,7 +105,7 @@ static void write_last(void)
 
 static void *write_records(void *unused)
 {
-	/* Do not call CUPTI yet, as cuInit() is still running on the thread that made this one. */
+	/* Do not call CUPTI yet: cuInit() still runs on the thread that made this thread. */
 	uint64_t next_ns = clock_now_ns() + ACTIVITY_PERIOD_MS * MS;
 
 	cupti_clock_look(true);
@@ -156,7 +156,7 @@ static void finish_at_exit(void *unused)
 	writer_finish();
 }
 
-/* Registers our end after CUDA's, so that the process calls ours before CUDA's at exit. */
+/* Registers our exit handler after CUDA's, so that the process calls ours first. */
 static void call_at_exit(void)
 {
 	int (*at_exit)(void (*)(void *), void *, void *) =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decode.c - the families of decode.def, except those of libjpeg and libpng. */
+/* decode.c - what wrappers of decode.def do, by family, except those of libjpeg and libpng. */
 #include "decode/decode.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "decode/png.h"
 #include "decode/unit.h"
 
-/* Reads the host's memory by a system call, as it may be unmapped by now. */
+/* Reads the host's memory by a system call, as that memory may be unmapped by now. */
 static bool peek(const void *from, void *value, size_t size)
 {
 	struct iovec to = {value, size}, where = {(void *)from, size};
@@ -145,7 +145,7 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 #define END_BUFFER	  buffer_end(&unit, data, size, result == 0)
 #define END_BUFFER_PTR	  buffer_end(&unit, data, size, result != NULL)
 #define END_PIECE	  piece_end(&unit, handle, data, size, size, result)
-/* For functions that get all data, from its beginning, at each call. */
+/* Ends a call of a function that gets all data, from its beginning, at each call. */
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
 /* `first`: the call decoded the image's first part; `whole`: all parts. `done`: it did not fail. */
@@ -282,7 +282,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 /* bz_stream and lzma_stream begin like z_stream. Result 4 is bzip2's end. */
 #define BEGIN_BZIP2	    BEGIN_INFLATE
 #define END_BZIP2	    END_STREAM(result == 4, result < 0)
-/* Result 1 is the end, 2 to 4 describe the stream, 10 asks for more. */
+/* Of lzma's results, 1 is the end, 2 to 4 describe the stream, and 10 asks for more. */
 #define LZMA_FAILED(result) ((result) > 4 && (result) != 10)
 #define LZMA_LEFT(stream)   ((stream) ? FIELD(size_t, stream, 8) : 0)
 #define LZMA_ROOM(stream)   ((stream) ? FIELD(size_t, stream, 32) : 0)
@@ -325,7 +325,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 	END_PACKER(result == 0, ZSTD_FAILED(result), FIELD(size_t, size, 0),                       \
 		   ZSTD_FAILED(result) ? 0 : FIELD(size_t, to_size, 0))
 
-/* OpenJPEG's image: x0, y0, x1, y1. */
+/* An image of OpenJPEG begins with x0, y0, x1, y1. */
 #define OPJ_WIDTH(image)  (FIELD(uint32_t, image, 8) - FIELD(uint32_t, image, 0))
 #define OPJ_HEIGHT(image) (FIELD(uint32_t, image, 12) - FIELD(uint32_t, image, 4))
 #define END_OPJ                                                                                    \
@@ -334,7 +334,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 					     .width = image ? OPJ_WIDTH(image) : 0,                \
 					     .height = image ? OPJ_HEIGHT(image) : 0})
 
-/* Result 1 is an error, 4096 an image; values between ask for more. */
+/* Of libjxl's results, 1 is an error, and 4096 an image; results between ask for more. */
 #define END_JXL                                                                                    \
 	unit_end(&unit, (struct unit_result){.counted = result == 4096, .failed = result == 1})
 
@@ -363,7 +363,7 @@ static uint32_t heif_size(const struct wrap_copy *copy, int helper, const void *
 		   result != 0 ? 0 : ret_size ? FIELD(size_t, ret_size, 0) : room)
 
 #define END_READ	 END_COUNT(result >= 0, result > 0 ? (uint64_t)result : 0)
-/* The first of the result's two numbers is 0 on success. */
+/* A cuFile call's result is two numbers. The first is 0 on success. */
 #define CUFILE_DONE(result) ((uint32_t)(result) == 0)
 #define END_READ_ASYNC                                                                             \
 	END_COUNT(CUFILE_DONE(result), CUFILE_DONE(result) ? FIELD(size_t, sizes, 0) : 0)

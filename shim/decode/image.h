@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* image.h - finds format and size of an encoded image in its first bytes. Pure. */
+/* image.h - finds format and size of an encoded image in its first bytes. No side effects. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* png.h - the families of libpng's calls. Its structs are private, so we ask its functions. */
+/* png.h - the families of libpng's calls. libpng's structs are private: its functions are asked. */
 #pragma once
 
 #include "decode/family.h"
@@ -31,7 +31,7 @@ static void png_push_end(struct unit *unit, const struct wrap_copy *copy, const 
 	uint32_t (*width)(const void *, const void *) = copy->helpers[0];
 	bool known = info && width && width(png, info);
 
-	/* The header counts, as no call marks the last line. */
+	/* An image counts at its header, as no call marks its last line. */
 	png_end(unit, copy, png, info,
 		(struct unit_result){.bytes = size,
 				     .counted = known && !sequence_is_counted(unit, png)});

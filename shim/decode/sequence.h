@@ -14,7 +14,7 @@
 struct thread_image *sequence_part_end(struct unit *unit, const void *handle,
 				       struct unit_result result);
 
-/* Makes the next part begin a new image, if this one was counted or its size is known. */
+/* Makes the next part begin a new image, if the image was counted or its size is known. */
 void sequence_forget(struct unit *unit, const void *handle);
 
 bool sequence_is_counted(const struct unit *unit, const void *handle);
@@ -25,5 +25,5 @@ void sequence_start(struct thread_image *image);
 /* Returns the image that this thread has begun with `handle`, or NULL. */
 struct thread_image *sequence_started(enum decode_library_id library, const void *handle);
 
-/* Ends the time. `address`: the caller's stack frame. `is_last`: no more parts follow. */
+/* Ends the pixels' time. `address`: the caller's stack frame. `is_last`: no more parts follow. */
 void sequence_end(struct thread_image *image, uintptr_t address, bool is_last);

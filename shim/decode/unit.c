@@ -32,7 +32,7 @@ void table_reached(int library)
 
 #define SAME_STACK_BYTES 16384
 
-/* Makes an invalid request (-1), since the kernel reads eight bytes before it rejects that. */
+/* Makes an invalid request (-1): the kernel reads eight bytes before it rejects the request. */
 bool unit_can_read(const void *address)
 {
 	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;

@@ -42,7 +42,7 @@
 #error "_FILE_OFFSET_BITS turns open into open64: the wrong names would be exported"
 #endif
 
-/* aarch64 lacks these system calls; 0: the function is looked up. */
+/* aarch64 lacks the system calls below; 0: the function is looked up. */
 #ifndef SYS_open
 #define SYS_open   0
 #define SYS_creat  0
@@ -50,7 +50,7 @@
 #define SYS_access 0
 #endif
 
-/* Optimised stdio defines these as macros. */
+/* Optimised stdio defines the names below as macros. */
 #undef fread_unlocked
 #undef fgets_unlocked
 
@@ -143,7 +143,7 @@ bool hook_map_begin(struct span *span, const void *address, size_t size);
 /* Returns the path of the mapped data file, "" if there are several, NULL if none is mapped. */
 const char *hook_mapped_file(void);
 
-/* End a wait, and find out what it was for (wait.c). They do not change errno. */
+/* End a wait, and find out what it was for (wait.c). These functions do not change errno. */
 void hook_wait_end(struct span *span, enum wait_kind kind);
 void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes);
 void hook_write_end(struct span *span, int fd, uint64_t bytes);

@@ -9,7 +9,7 @@
 #include "record/segment.h"
 #include "record/tally.h"
 
-/* Takes no slot yet: slots take disk space, and a worker's sending thread opens no data. */
+/* Begins an open without a slot, which takes disk space: slots are for threads that open data. */
 OFTEN bool hook_open_begin(struct span *span)
 {
 	span->fd = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* map.c - times mmap() of data files and later calls on them, within loads. */
+/* map.c - times mmap() of data files and later calls on such mappings, within loads. */
 #include "hooks/hook.h"
 
 #include <stdatomic.h>
@@ -17,7 +17,7 @@ static struct range {
 } ranges[RANGE_MAX];
 static _Atomic uint32_t range_count;
 
-/* `fd` < 0: the file's path is unknown. */
+/* Remembers a mapping of a data file. `fd` < 0: the file's path is unknown. */
 static void remember(void *address, size_t size, int fd)
 {
 	uint32_t i;
@@ -140,7 +140,7 @@ static void *note_shared(void *result, int protection, int flags)
 DEFINE_MMAP(mmap, off_t)
 DEFINE_MMAP(mmap64, off64_t)
 
-/* Forget the range first: after the call it may be another thread's mapping. */
+/* Forget the range first: after munmap(), another thread may map the same addresses. */
 HOOK_EXPORT int munmap(void *address, size_t size)
 {
 	struct freeing freeing;

@@ -57,7 +57,7 @@ static void forked(void)
 {
 	activate_forked();
 	module_forked();
-	lookup_closing = 0; /* no close of another thread goes on in this process */
+	lookup_closing = 0; /* closes by the parent's other threads do not go on here */
 	thread_self = NULL;
 }
 

@@ -82,7 +82,7 @@ EARLY_SCAN(fscanf, vfscanf)
 EARLY_SCAN(__isoc99_fscanf, __isoc99_vfscanf)
 EARLY_SCAN(__isoc23_fscanf, __isoc23_vfscanf)
 
-/* An older libc may lack this function. */
+/* An older libc may lack epoll_pwait2(). */
 static int early_epoll_pwait2(int epoll, struct epoll_event *events, int count,
 			      const struct timespec *timeout, const sigset_t *mask)
 {
@@ -126,7 +126,7 @@ struct real real = {
 #include "hooks/hooks.def"
 };
 
-/* syscall.S jumps through these fields. */
+/* syscall.S jumps through these fields of `struct real`. */
 static_assert(offsetof(struct real, syscall) == 0 && offsetof(struct real, vfork) == 8 &&
 		      offsetof(struct real, clone) == 16,
 	      "the first rows of hooks.def");
@@ -178,7 +178,7 @@ static const uint8_t exception_of[COUNT] = {
 	[AT(close_range)] = 7,       [AT(closefrom)] = 7,
 };
 
-/* musl lacks these functions, and refuses to start with a missing reference. */
+/* musl lacks the functions below, and refuses to start if a reference is missing. */
 #pragma weak dlvsym
 #pragma weak gnu_get_libc_version
 

@@ -19,7 +19,7 @@
 #define BEGIN_ADVISE	 hook_read_begin(&span, fd)
 #define END_ADVISE	 span_end(&span, 0, result != 0)
 
-/* `struct aiocb64` is the same struct under another name, as all offsets have 64 bits. */
+/* `struct aiocb64` is `struct aiocb` under another name, as all offsets have 64 bits. */
 #define BEGIN_AIO_READ	 hook_aio_begin(&span, control->aio_fildes)
 #define END_AIO_READ	 span_end(&span, 0, result < 0)
 #define BEGIN_AIO_RETURN                                                                           \
@@ -44,7 +44,7 @@
 	      : span_cancel(&span))
 #define BEGIN_FCLOSE	 hook_close_begin(&span, FILE_FD(file))
 #define END_FCLOSE	 span_end(&span, 0, result != 0)
-/* libc closes these descriptors without our close(). A DIR begins with its descriptor. */
+/* In these calls, libc closes without our close(). A DIR begins with its descriptor. */
 #define BEGIN_PCLOSE	 (fd_forget(FILE_FD(file)), hook_wait_begin(&span))
 #define END_PCLOSE	 hook_wait_end(&span, WAIT_PROGRAM)
 #define BEGIN_CLOSEDIR	 (fd_forget(folder ? *(const int *)folder : -1), false)
@@ -75,7 +75,7 @@
 #define BEGIN_READDIR	 hook_ask_begin(&span)
 #define END_READDIR	 span_end(&span, 0, false)
 
-/* Waits. Those named JOIN_ have no time limit. */
+/* Calls that wait. Those of families JOIN_x have no time limit. */
 #define BEGIN_SLEEP	 hook_wait_begin(&span)
 #define END_SLEEP	 hook_wait_end(&span, WAIT_ASLEEP)
 #define BEGIN_POLL	 hook_wait_begin(&span)
@@ -151,7 +151,7 @@ static int fopen_flags(const char *mode)
 	}                                                                                          \
 	HOOK_ENTRY(type, hook_name, params, args, recorded)
 
-/* The other path is a tail call, so that the quick path need not save its arguments. */
+/* The slow path is a tail call, so that the quick path need not save the arguments. */
 #define HOOK_QUICK(family, type, hook_name, params, args)                                          \
 	HOOK_USUAL(family, type, hook_name, params, args)                                          \
 	HOOK_EXPORT OFTEN type hook_name params                                                    \

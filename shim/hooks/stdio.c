@@ -15,7 +15,7 @@
 
 #include "record/quick.h"
 
-/* From glibc's libio.h, which is not installed. */
+/* These are from glibc's libio.h, which is not installed. */
 #define STREAM_EOF_SEEN	  0x0010
 #define STREAM_IN_BACKUP  0x0100
 #define STREAM_PUTTING	  0x0800
@@ -35,7 +35,7 @@ static inline void note_stream(struct hook_stream *stream, FILE *file)
 	stream->file = file;
 	stream->at = file->_IO_read_ptr;
 	stream->end = file->_IO_read_end;
-	/* The offset is useless with unwritten output, which will move it. */
+	/* Unwritten output will move the descriptor's offset, so it is useless now. */
 	stream->offset = file->_flags & STREAM_PUTTING ? -1 : file->_offset;
 	stream->buffered_bytes = buffered(file);
 }

@@ -7,7 +7,7 @@
 /* Ends a span. Returns false if it did not count, as in a child that shares its parent's memory. */
 static bool end_span(struct span *span)
 {
-	span_end(span, 0, false); /* that the time limit was reached is no failure */
+	span_end(span, 0, false); /* reaching the time limit is no failure */
 	return span->own_ns;
 }
 

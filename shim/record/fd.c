@@ -88,7 +88,7 @@ OFTEN enum fd_kind fd_kind_of_path(const char *path)
 /* Paths of descriptors. Several descriptors share an entry. Odd version: it is being written. */
 struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-static _Atomic uint32_t path_limit; /* no entry from this one on was ever used */
+static _Atomic uint32_t path_limit; /* no entry from this index on was ever used */
 
 static OFTEN void set_path(int fd, const char *path)
 {

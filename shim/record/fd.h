@@ -2,7 +2,7 @@
 /*
  * fd.h - knows what kind of file each descriptor is, as only reads of data files count as data.
  *
- * A vfork child shares the table with its parent, so it changes nothing.
+ * A vfork child shares the table with its parent, so such a child changes nothing.
  */
 #pragma once
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns 0, -ENOENT, or -EPERM if the folder is another user's or is no folder. */
+/* Checks a run's folder. Returns 0, -ENOENT, or -EPERM if it is another user's or no folder. */
 int folder_check(const char *folder);
 
 /* Returns true if DATABASE-segments is absent, or is our user's link to a folder that is gone. */

@@ -59,7 +59,7 @@ static const struct dlprof_header *life_before(const char *folder)
 static struct {
 	char folder[512];
 	char database[1024];
-	int root_pid;		/* process that started the run; 0: this one joined it */
+	int root_pid;		/* process that started the run; 0: this process joined it */
 	bool has_drain;
 	bool is_reported;	/* `dlprof run` prints this run's report */
 } run;
@@ -179,7 +179,7 @@ static int make_folders(char *path)
 		if (!is_folder(path))
 			r = sys_call3(SYS_mkdirat, AT_FDCWD, path, 0777);
 		*slash = '/';
-		if (r == -EEXIST) /* made by another rank; if it is a file, open() fails later */
+		if (r == -EEXIST) /* another rank made it; if it is a file, open() fails later */
 			r = 0;
 	}
 	return (int)r;
@@ -274,8 +274,8 @@ static bool start_drain(void)
 }
 
 /*
- * Notes the id of the job, which must be the same for all ranks. Where the environment has none, it
- * is MASTER_ADDR:MASTER_PORT or, on one machine, names the process that started the ranks.
+ * Notes the id of the job, which must be the same for all ranks. Where the environment has none,
+ * the id is MASTER_ADDR:MASTER_PORT or, on one machine, names the process that started the ranks.
  */
 static void note_job(void)
 {
@@ -380,7 +380,7 @@ void run_watch(uint64_t now_ns)
 	/* beat_ns is 0 as long as no drain has run. */
 	if (likely(!beat_ns || now_ns < beat_ns + DRAIN_SILENT_NS))
 		return;
-	/* One thread starts a drain. If the old one is just slow, its lock ends the new one. */
+	/* One thread starts a drain. If the old drain is just slow, its lock ends the new drain. */
 	if (!atomic_compare_exchange_strong(&shared->header.heartbeat_ns, &beat_ns, now_ns) ||
 	    restarts == DRAIN_RESTART_MAX)
 		return;
@@ -403,7 +403,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 		*ret_where = "";
 	if (!run.has_drain)
 		return RUN_ALONE;
-	/* A drain without a heartbeat for so long is dead. A short run may end before the first. */
+	/* A drain silent for so long is dead. A short run may end before the first heartbeat. */
 	if (now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
 		return RUN_IN_RINGS;
 	if (**ret_where)

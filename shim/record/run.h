@@ -21,10 +21,10 @@ void run_watch(uint64_t now_ns);
 
 enum run_state {
 	RUN_STORED,	/* all records are in the database, as far as known */
-	RUN_RENAMED,	/* all are in another database: *ret_where */
-	RUN_KEPT,	/* all are in folder *ret_where, because of *ret_error */
-	RUN_ALONE,	/* all are in the rings: no drain could be started */
-	RUN_IN_RINGS,	/* some are only in the rings; *ret_error 0: no drain is running */
+	RUN_RENAMED,	/* all records are in another database: *ret_where */
+	RUN_KEPT,	/* all records are in folder *ret_where, because of *ret_error */
+	RUN_ALONE,	/* all records are in the rings: no drain could be started */
+	RUN_IN_RINGS,	/* some records are only in the rings; *ret_error 0: no drain is running */
 };
 
 /* Returns where the records are, as the drain last reported. */

@@ -36,7 +36,7 @@ static struct {
 	_Atomic bool full;
 	_Atomic uint64_t retry_ns;
 	_Atomic uint64_t reserve_ns; /* the disk was full: do not try again before this time */
-	_Atomic uint32_t stacks;	/* bits: stacks that have disk blocks */
+	_Atomic uint32_t stacks;	/* bit i: stack i has disk blocks */
 	_Atomic uint32_t stack_grows;
 	uint32_t flags;
 	int32_t rank;
@@ -200,7 +200,7 @@ static int prepare(struct segment *segment)
 	if (r < 0)
 		return r;
 	fill_header(segment->shared);
-	/* The lock comes before the name, so that nobody finds the file without it. */
+	/* Lock the file before naming it, so that nobody finds it unlocked. */
 	if (backing_lock(segment->path))
 		segment->shared->header.flags |= DLPROF_SEGMENT_LOCKED;
 	segment->shared->header.magic = DLPROF_SEGMENT_MAGIC;

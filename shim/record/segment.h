@@ -27,7 +27,7 @@ struct segment_claim {
 
 /*
  * Takes a free slot for this thread; if there is none, adds a segment, or naps while another thread
- * does. Returns false, and counts a loss, if there is no room.
+ * adds one. Returns false, and counts a loss, if there is no room.
  */
 bool segment_claim(struct segment_claim *claim);
 

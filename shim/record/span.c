@@ -38,7 +38,7 @@ static uint32_t copy(void *target, uintptr_t source, size_t size)
 	return r > 0 ? (uint32_t)r : 0;
 }
 
-/* Keeps this thread's stack for the operation that began at `begin_ns`, whose record was pushed. */
+/* Keeps a copy of this thread's stack for the operation that began at `begin_ns`, just recorded. */
 __attribute__((noinline)) static void stack_keep(struct thread *thread, uint64_t begin_ns)
 {
 	struct dlprof_stack *stack = activate_is_here() ? take_place() : NULL;

@@ -48,7 +48,7 @@ static inline void span_pop(struct thread *thread, uint64_t ticks)
 {
 	struct thread_frame *outer = --thread->frame;
 
-	outer->inner_ticks += ticks;	/* frames[0] gets it, too, to save a test */
+	outer->inner_ticks += ticks;	/* frames[0] gets the time, too, to save a test */
 }
 
 /* Begins a span; the caller sets fd, path, name, uncounted. After false, do not call span_end(). */
@@ -75,7 +75,7 @@ void span_end(struct span *span, uint64_t bytes, bool failed);
 /* Ends a span at `now_ticks`. The time since then was spent by dlprof itself. */
 void span_end_at(struct span *span, uint64_t bytes, bool failed, uint64_t now_ticks);
 
-/* Removes the frames at or below `address`: these functions have returned. */
+/* Removes the frames at or below `address`: the functions of these frames have returned. */
 void span_unwind(struct thread *thread, uintptr_t address);
 
 void span_cancel(struct span *span);

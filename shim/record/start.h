@@ -16,10 +16,10 @@ bool start_recording(void);
 /* Returns true if this process, or one from which it was forked, tried to record. */
 bool start_was_tried(void);
 
-/* Returns false in a forked child that has not tried to record itself: it has no end to note. */
+/* Returns false in a forked child that has not tried to record: it has no end to note. */
 bool start_has_end(void);
 
 bool start_is_busy(void);
 
-/* Returns why the process does not record; NULL: it does, or has no need to. */
+/* Returns why the process does not record; NULL: it records, or has no need to. */
 const char *start_failure(void);

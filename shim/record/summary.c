@@ -30,7 +30,7 @@ static struct account accounts[ACCOUNT_MAX], pool;
 static atomic_bool has_pool, in_doubt;
 static _Atomic uint32_t account_count;
 
-/* Returns where the line's sums are kept over execve(); NULL: this process prints no line. */
+/* Returns where sums for the line at exit are kept over execve(); NULL: no line is printed here. */
 static struct dlprof_so_far *kept(void)
 {
 	struct dlprof_segment *shared = segment_first();
@@ -135,7 +135,7 @@ void summary_keep(const struct account *account)
 			      memory_order_relaxed);
 }
 
-/* Returns the account of the thread that trains: that with the longest waits and steps. */
+/* Returns the account of the thread that trains: the one with the longest waits and steps. */
 static const struct account *training(void)
 {
 	const struct account *longest = &pool;
@@ -190,7 +190,7 @@ static void add_batches(struct text *line, bool by_gpu)
 	text_format(line, ", %s%lu %s", by_gpu ? "the host waited " : "",
 		    (so_far.wait_ns * 100 + so_far.time_ns / 2) / so_far.time_ns,
 		    by_gpu ? "% of the time for data" : "% of the time waiting for data");
-	/* The first batch is start-up, and a last one may have no whole step. */
+	/* The first batch is start-up, and the last one may have no whole step. */
 	if (so_far.batches < VERDICT_BATCHES + 1u + training()->stepping)
 		text_add(line, " (too few for a verdict)");
 }

@@ -293,7 +293,7 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	char path[FD_PATH_BYTES];
 
 	tally_settle(thread);
-	/* First forget the last file, so that no signal handler finds a half changed one. */
+	/* Forget the last file first, so that no signal handler finds a half-changed one. */
 	visit->quick = &thread_no_version;
 	atomic_signal_fence(memory_order_seq_cst);
 	visit->fd = fd;

@@ -14,7 +14,7 @@ uint32_t thread_life HOT_DATA = 0;
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
-/* Each slot has two structs, for odd and even lives: a call of the parent may end after a fork. */
+/* Each slot has two structs, for odd and even lives: a parent's call may end in a forked child. */
 TABLE(struct thread, threads, SEGMENT_MAX * 2 * DLPROF_SLOT_COUNT)
 static _Atomic uint32_t segments_used;
 

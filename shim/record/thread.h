@@ -17,7 +17,7 @@
 
 #define THREAD_FRAME_MAX 24
 
-#define THREAD_NEVER_TICKS (UINT64_C(1) << 60)	/* longer than any call */
+#define THREAD_NEVER_TICKS (UINT64_C(1) << 60)	/* more ticks than any call takes */
 
 struct thread_frame {
 	uintptr_t address;
@@ -33,7 +33,7 @@ struct thread_step {
 	struct dlprof_tally *tally;
 };
 
-extern HIDDEN const _Atomic uint32_t thread_no_version; /* no path has this version */
+extern HIDDEN const _Atomic uint32_t thread_no_version; /* a version that no path has */
 
 /* The file of this thread's last operation. */
 struct thread_visit {
@@ -43,7 +43,7 @@ struct thread_visit {
 	const _Atomic uint32_t *quick;
 	struct dlprof_tally *file;
 	struct dlprof_tally *folder;
-	/* first file that this sample read, and that the previous sample read; NULL: none */
+	/* first file that this sample read, and first file of the previous sample; NULL: none */
 	const struct dlprof_tally *sample_first, *sample_before;
 	uint64_t count, ns, bytes;	/* what the folder has already got of the file's sums */
 };
@@ -56,7 +56,7 @@ struct thread_top {
 	alignas(64) struct dlprof_tally *tallies;
 	uint32_t count;		/* number of tallies, a multiple of THREAD_TOP_BLOCK */
 	enum dlprof_tally_kind kind;
-	/* for each block, its tally with the least time: that time, and its index */
+	/* for each block, the least time of its tallies, and the index of that tally */
 	uint64_t lightest_ns[THREAD_TOP_MAX / THREAD_TOP_BLOCK];
 	uint8_t lightest[THREAD_TOP_MAX / THREAD_TOP_BLOCK];
 	alignas(64) uint16_t tags[THREAD_TOP_MAX];	/* part of each name's hash; 0: free */
@@ -88,10 +88,10 @@ struct thread_place {
 };
 
 struct thread_image {
-	/* These members are used for each row of pixels, so they share a cache line. */
+	/* The members below are used for each row of pixels, so they share a cache line. */
 	alignas(64) const void *handle;
 	const void *input;	/* next byte of the input at the last check */
-	uint64_t input_bytes;	/* bytes left at the last check */
+	uint64_t input_bytes;	/* bytes of input left at the last check */
 	uint64_t taken_bytes;	/* bytes taken since the image started */
 
 	uint32_t library;
@@ -108,7 +108,7 @@ struct thread_image {
 
 #define THREAD_PEER_MAX 4
 
-/* A descriptor for which a load waited, and its tally. */
+/* A descriptor for which a load waited, and the tally of such waits. */
 struct thread_peer {
 	int fd;
 	uint32_t version;
@@ -119,7 +119,7 @@ struct thread_peer {
 
 /* A file lock that the thread tried in vain to take, and how long it has slept since then. */
 struct thread_tried {
-	char lock[THREAD_LOCK_BYTES]; /* the end of its path; "": none */
+	char lock[THREAD_LOCK_BYTES]; /* the end of the lock's path; "": none */
 	uint64_t count, ns;
 };
 
@@ -154,7 +154,7 @@ struct thread_training {
 	struct thread_batch outer; /* if loops over loaders are nested: batch of the outer loop */
 	/* up to this time the step is divided into parts; 0: the thread waits, or has no step */
 	uint64_t since_ns;
-	uint64_t rest_ns;      /* time that belongs to no part yet: the next one may get it */
+	uint64_t rest_ns;      /* time that belongs to no part yet: the next part may get it */
 	enum dlprof_part part; /* DLPROF_PART_MAX: the thread is in no part */
 	uint32_t call_depth;
 	uint32_t optimizer_depth;
@@ -245,7 +245,7 @@ struct thread {
 	uint64_t launch_begin_ns, launch_end_ns;
 	struct thread_poll poll;
 
-	struct thread_range ranges[THREAD_RANGE_MAX];	/* the outermost open ranges */
+	struct thread_range ranges[THREAD_RANGE_MAX];	/* the outermost open NVTX ranges */
 	uint32_t range_depth;		/* number of all open ranges */
 	uint64_t range_last_ns;		/* when the newest open range began */
 
@@ -255,8 +255,8 @@ struct thread {
 	/* since this time the thread has only freed memory; 0: it has done something else */
 	uint64_t free_since_ns;
 	uint64_t free_ns; /* time spent freeing memory since the newest batch came */
-	struct thread_used used; /* when the clock of CPU time was last read */
-	struct thread_used free_used; /* when the newest batch came; cpu_ns 0: not known */
+	struct thread_used used; /* counts when the clock of CPU time was last read */
+	struct thread_used free_used; /* counts when the newest batch came; cpu_ns 0: not known */
 	uint32_t free_watched;	/* number of further batches for which free_used is set */
 	bool pins;			/* the thread receives batches for another thread */
 	struct account *account; /* NULL: none yet */
@@ -275,7 +275,7 @@ struct thread {
 	uint32_t wait_depth;
 	uint32_t wait_count;
 	struct thread_training training;
-	struct { /* of an asker or taker (batch/ahead.h) */
+	struct { /* members for an asker or taker (batch/ahead.h) */
 		/* asker: number of this thread as an asker, 0: it is none */
 		uint32_t asker, train_count, held_count;
 		bool asks_itself;

@@ -243,7 +243,7 @@ void waits_begin(void)
 	atomic_store_explicit(&received, 0, memory_order_relaxed);
 }
 
-/* Takes the bytes of other threads away, so that only one of several loads counts them. */
+/* Ends a load. Takes other threads' bytes away: only one of several loads counts them. */
 void waits_end(struct thread *thread)
 {
 	const uint64_t bytes = atomic_exchange_explicit(&received, 0, memory_order_relaxed);

@@ -8,7 +8,7 @@
 #include "slots/pool.h"
 #include "slots/wrap.h"
 
-/* Does the host's dlsym(), but returns the wrapper of a function that has one. */
+/* Does what the host's dlsym() does, but returns the wrapper of a function that has one. */
 void *dl_lookup(void *handle, const char *name);
 void *dl_lookup(void *handle, const char *name)
 {

@@ -51,7 +51,7 @@ static size_t room_for(const struct elf_module *module, uintptr_t address, size_
 	return end && address % alignment == 0 ? (end - address) / size : 0;
 }
 
-/* Returns a pointer of the dynamic section. If that is writable, ld.so has added the base. */
+/* Returns a pointer of the dynamic section. If the section is writable, ld.so added the base. */
 static uintptr_t pointer_in(const struct elf_module *module, ElfW(Addr) value)
 {
 	if (end_of_part(module, value, PF_R))

@@ -19,7 +19,7 @@ struct elf_relocs {
 	size_t relative_count; /* number of relocations without symbols, which come first */
 	size_t entry_bytes;
 	bool has_addend;
-	bool jump;		/* this is the table of lazily bound slots (DT_JMPREL) */
+	bool jump;		/* true: the table of lazily bound slots (DT_JMPREL) */
 };
 
 struct elf_module {
@@ -28,7 +28,7 @@ struct elf_module {
 	size_t header_count;
 
 	const ElfW(Sym) *symbols;
-	uint32_t symbol_limit; /* there are no more symbols than this */
+	uint32_t symbol_limit; /* all symbols have lower numbers than this */
 	uint32_t import_limit; /* no import has this number or a higher one */
 	const char *strings;
 	size_t strings_bytes;

@@ -314,7 +314,7 @@ static bool is_listed_for_good(void)
 	return !lookup_closing && got.closes == lookup_closes;
 }
 
-/* Returns true, at most TRY_MAX times, while lazily bound calls run: longjmp() may have left one */
+/* Returns true, up to TRY_MAX times, while lazily bound calls run: longjmp() may have left one. */
 static bool look_for_lost(void)
 {
 	uint32_t count = pool_lost_count();
@@ -362,7 +362,7 @@ void got_begin(void)
 	}
 }
 
-/* musl lacks this function, and has no other namespaces. */
+/* musl lacks dladdr1(), and has no other namespaces. */
 #pragma weak dladdr1
 
 void got_sweep_foreign(const void *address)
@@ -373,7 +373,7 @@ void got_sweep_foreign(const void *address)
 	uint32_t count;
 	Dl_info info;
 
-	/* While a module is being closed, module_at() may not know one of our own namespace. */
+	/* While a module is being closed, module_at() may not know a module of our namespace. */
 	if (!dladdr1 || module_at(address) ||
 	    !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return;

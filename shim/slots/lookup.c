@@ -11,7 +11,7 @@ void *(*lookup_answer)(const char *name, void *found);
 volatile uint32_t lookup_closes;
 volatile uint32_t lookup_closing;
 
-/* musl lacks this function, and refuses to start with a missing reference. */
+/* musl lacks dlvsym(), and refuses to start with a missing reference. */
 #pragma weak dlvsym
 
 /* our own dlsym(), whatever `dlsym` is bound to */

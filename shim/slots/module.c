@@ -9,7 +9,7 @@
 #include "base/sys.h"
 
 #define YIELD_MAX 1000
-#define WAIT_MAX  2000 /* tries to lock; the last ones nap 100 us each */
+#define WAIT_MAX  2000 /* most tries to lock; the last ones nap 100 us each */
 
 enum { HELD = 1, FORKING = 2 };
 

@@ -51,7 +51,7 @@ void module_fork_ended(void);
 /* Called in a forked child, where no other thread holds the lock. */
 void module_forked(void);
 
-/* Called before recording. Returns false if ld.so's lock was held at a fork, and so for ever. */
+/* Called before recording. Returns false if a fork happened under ld.so's lock: it stays held. */
 bool module_begin(void);
 
 /* Returns true if modules came or went since module_collect(). */

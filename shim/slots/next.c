@@ -2,8 +2,8 @@
 /*
  * next.c - finds the functions that the modules behind this one export, in ld.so's order.
  *
- * Finds nothing if ld.so's list may be incomplete: we were loaded after libc, there are too many
- * modules, or one has no GNU hash.
+ * No function is found if ld.so's list may be incomplete: we were loaded after libc, there are too
+ * many modules, or one has no GNU hash.
  */
 #include "slots/next.h"
 

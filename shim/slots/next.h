@@ -17,5 +17,5 @@ struct next_scope {
 /* Lists the modules up to the one of `last`, a function of libc. */
 void next_open(struct next_scope *scope, const void *last);
 
-/* Returns the next library's function, or NULL if only dlsym() may know it. */
+/* Returns the function of the next library that has it, or NULL if only dlsym() may know it. */
 void *next_function(const struct next_scope *scope, const char *name);

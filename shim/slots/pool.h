@@ -13,7 +13,7 @@
 #include "slots/module.h"
 #include "slots/wrap.h"
 
-/* Return true if the module is the row's library, and not another one with this function name. */
+/* Return true if the module is the row's library, not another one that has this function name. */
 bool pool_is_library(const struct elf_module *elf, const struct wrap_row *row);
 bool pool_is_of_library(const struct module *module, const struct wrap_row *row);
 

@@ -20,7 +20,7 @@
 /* The real function behind a wrapper. A name has an instance for each library that defines it. */
 struct wrap_target {
 	void *real;	/* NULL: the instance is free. Written last, read without a lock */
-	void **slot;	/* slot not bound yet: `real` is the PLT entry that binds it; or NULL */
+	void **slot;	/* NULL, or a slot not bound yet: `real` is the PLT entry that binds it */
 };
 
 struct wrap_copy {
@@ -34,7 +34,7 @@ struct wrap_library {
 	const char *helpers[2];
 };
 
-/* Has no pointers, which ld.so would have to relocate in every process. */
+/* An entry has no pointers, because ld.so would have to relocate them in every process. */
 struct wrap_entry {
 	uint16_t name;
 	uint8_t library;
@@ -53,7 +53,7 @@ struct wrap_set {
 
 extern HIDDEN const struct wrap_set *const wrap_sets[];
 
-/* A wrapped function of any set. wrap_index() fills these. */
+/* A wrapped function of any set. wrap_index() fills these structs. */
 struct wrap_row {
 	const char *name;
 	const struct wrap_set *set;

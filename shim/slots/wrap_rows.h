@@ -74,7 +74,7 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 
 /*
  * Nothing is held across the real call, which may longjmp or throw. Lazily bound calls have a
- * function of their own, so that others save no registers.
+ * function of their own, so that other calls save no registers.
  */
 #define CALL(library_id, family, type, name, params, args, declare, keep, give)                    \
 	static inline __attribute__((always_inline))                                               \
