@@ -11,11 +11,11 @@ enum launch_exit {
 	LAUNCH_FOUND = 1,
 	LAUNCH_ERROR = TERMINAL_ERROR,
 	LAUNCH_CANNOT_SAY = 3, /* tune ran too few rounds to prove a gain */
-	LAUNCH_CANNOT_RUN = 126, /* as with shells and env(1), like the next value */
+	LAUNCH_CANNOT_RUN = 126, /* shells and env(1) give this status and the next, too */
 	LAUNCH_NOT_FOUND = 127,
 };
 
-/* Each runs a verb, and returns an exit status unless the process becomes another program. */
+/* Each function runs a verb. It returns an exit status, or becomes another program. */
 int cmd_run(const struct launch_options *options);
 int cmd_doctor(const struct launch_options *options);
 int cmd_demo(const struct launch_options *options);

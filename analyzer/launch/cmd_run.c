@@ -81,7 +81,7 @@ static int print_command(char **command)
 	return launch_close(LAUNCH_DONE);
 }
 
-/* Signals to pass on to the command. The shell itself sends SIGTSTP and SIGCONT to it. */
+/* Signals to pass on to the command. The shell itself sends the command SIGTSTP and SIGCONT. */
 static const int passed[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM, SIGUSR1,
 			     SIGUSR2, SIGALRM, SIGWINCH, SIGPIPE, SIGXCPU};
 
@@ -101,7 +101,7 @@ static void block(sigset_t *ret_before)
 	sigprocmask(SIG_BLOCK, &set, ret_before);
 }
 
-/* Waits for the launcher's byte, then becomes the command, which dies with it. Else sends errno. */
+/* Waits for a byte of the launcher, then becomes the command. Sends errno if that is impossible. */
 static void become(char **command, const struct before *before, pid_t parent, int launcher)
 {
 	int error;
@@ -148,7 +148,7 @@ static void wait_for(pid_t pid, pid_t witness)
 	while (!reap(pid)) {
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
-		/* The command has got what the terminal or somebody sent to all processes. */
+		/* Pass on no signal that was sent to all processes: the command has it already. */
 		if (!witness_got(witness, pid, info.si_signo) && info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
@@ -171,14 +171,14 @@ static pid_t attend(char **command)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	block(&before.mask);
-	/* If SIGCHLD stayed ignored, as it may be here, there would be no exit status. */
+	/* Whoever started dlprof may have ignored SIGCHLD: then no exit status would come. */
 	before.child = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (!pid)
 		become(command, &before, self, ends[1]);
 	error = pid < 0 ? errno : 0;
 	close(ends[1]);
-	/* The command starts when the witness has, so that both get the same signals. */
+	/* The command starts after the witness, so that both get the same signals. */
 	witness = witness_start(command[0]);
 	send(ends[0], "", 1, MSG_NOSIGNAL);
 	if (pid > 0 && read(ends[0], &error, sizeof(error)) == sizeof(error))

@@ -14,7 +14,7 @@
 #include "launch/scene.h"
 #include "line/near.h"
 
-#define STOP_AFTER_MOST 999999999999LL /* libdlprof.so reads no more digits */
+#define STOP_AFTER_MOST 999999999999LL /* libdlprof.so reads at most 12 digits */
 
 static void list_keys(char *text, size_t size)
 {
@@ -74,7 +74,7 @@ static bool needs_workers(const struct dlprof_set_entry *entry)
 	       (entry->key == DLPROF_SET_PERSISTENT && entry->value);
 }
 
-/* Returns false, and says why, if one loader cannot have both of two settings. */
+/* Returns false, and says why, if two settings of one loader contradict each other. */
 static bool agree(const struct dlprof_set_list *list, char *problem, size_t size)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -100,7 +100,7 @@ static bool agree(const struct dlprof_set_list *list, char *problem, size_t size
 	return true;
 }
 
-/* Returns true if all settings are valid. If not, `problem` says what would be. */
+/* Returns true if all settings are valid; else `problem` says what would be valid. */
 static bool set_check(const char *text, char *problem, size_t size)
 {
 	struct dlprof_set_list list;
@@ -211,7 +211,7 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 #define TEXT(field)  .kind = LINE_TEXT, AT(field)
 #define WHOLE(field) .kind = LINE_WHOLE, AT(field)
 
-/* Joins each --set to the last by ";": a FILE:LINE must not apply to the next. */
+/* Joins all --set by ";", so that a FILE:LINE in one does not apply to the next. */
 static bool take_set(void *context, const char *argument)
 {
 	struct launch_options *options = context;
@@ -319,7 +319,7 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 		return line_problem(line, "--set: these are too many settings");
 	if (ret->has_set && !set_check(ret->set, why, sizeof(why)))
 		return line_problem(line, "--set: %s", why);
-	/* All runs of `tune` get the variable's settings, and trials get others in addition. */
+	/* All runs of `tune` get the settings of DLPROF_SET; each trial adds its own. */
 	if (ret->verb == LAUNCH_TUNE && set && *set && !set_check(set, why, sizeof(why)))
 		return line_problem(line, "DLPROF_SET: %s", why);
 	if (ret->verb == LAUNCH_TUNE && set && strlen(set) >= sizeof(ret->set))

@@ -102,7 +102,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* Adds entries of `existing` but not `library`: if `asan`, sanitizers' runtimes, else others. */
+/* Adds the sanitizers' runtimes in `existing` or, without `asan`, all the rest but `library`. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {
@@ -140,7 +140,7 @@ bool preload_injects(const struct preload *preload)
 {
 	const char *cuda = getenv("DLPROF_CUDA");
 
-	/* Without this function in the injected library, CUDA does not start. */
+	/* CUDA does not start if the injected library lacks InitializeInjection(). */
 	return (!cuda || strcmp(cuda, "off") != 0) &&
 	       target_exports(preload->library, "InitializeInjection");
 }

@@ -25,7 +25,7 @@ int preload_set(const struct preload *preload, const struct target *program);
 
 bool preload_injects(const struct preload *preload);
 
-/* Find a program, ret->path. -EPERM: not trusted (see ret->trust); -EACCES: not executable. */
+/* Find a program's path. -EPERM: it is not trusted (ret->trust); -EACCES: it is not executable. */
 int preload_find_drain(const struct preload *preload, struct trust_search *ret);
 int preload_find_report(struct trust_search *ret);
 

@@ -13,7 +13,7 @@
 #include "launch/cmd.h"
 
 #define RUNS_MAX  64
-#define STORED_MS 10000 /* the drain needs 100 ms, on slow disks more */
+#define STORED_MS 10000 /* longest wait for the drain, which needs 100 ms, or more on slow disks */
 #define PAUSE_MS  10
 
 struct run {
@@ -116,7 +116,7 @@ static int report(const struct trust_search *program, const struct run *runs, in
 	for (int i = 0; i < count; i++)
 		if (access(runs[i].database, F_OK) == 0)
 			argv[argc++] = short_path(runs[i].database);
-	/* The line that the library prints at exit says where runs without a database are. */
+	/* Runs without a database are left out: libdlprof.so said at exit where they are. */
 	return argc > 1 ? runs_show(program, argv, output) : 0;
 }
 

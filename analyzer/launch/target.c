@@ -38,7 +38,7 @@ static void take_needed(void *context, const char *name)
 		snprintf(target->libpython, sizeof(target->libpython), "%s", name);
 }
 
-/* Reads a program; if its ELF class rules out a preload, only its header. */
+/* Reads a program, but only its header if its ELF class rules out a preload. */
 static void read_elf(const struct elf *elf, struct target *ret)
 {
 	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));

@@ -43,7 +43,7 @@ extern const struct target_words {
 	const char *text, *fix;
 } target_words[TARGET_PROBLEM_MAX];
 
-/* Returns why loaders in the program are not followed: words that follow its name, or NULL. */
+/* Returns why the program's loaders are not followed, to print after its name; NULL: they are. */
 const char *target_unfollowed(const struct target *program);
 
 bool target_exports(const char *path, const char *symbol);

@@ -52,7 +52,7 @@ pid_t witness_start(const char *command)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	take_name(command);
-	/* Readers of the command's output wait until nobody has the other end open. */
+	/* Close the command's output: its readers wait until no process has it open. */
 	process_close_from(0);
 	sigprocmask(SIG_BLOCK, NULL, &set);
 	while (getppid() == parent) {
@@ -74,14 +74,14 @@ bool witness_got(pid_t witness, pid_t command, int number)
 
 	if (witness <= 0 || getpgid(command) != getpgrp())
 		return false;
-	/* The launcher got two signals as one, if the second came before it had taken the first. */
+	/* The launcher got two signals as one, if it had not taken the first yet. */
 	if (time(NULL) > got[number].last + STALE_S)
 		known[number] = got[number].count;
 	for (int ms = 0; known[number] == got[number].count && ms < LATE_MS; ms += LOOK_MS)
 		nanosleep(&pause, NULL);
 	if (known[number] == got[number].count)
 		return false;
-	/* timeout(1) signals the launcher first, then all: the command has got this one, too. */
+	/* timeout(1) signals the launcher, then the group: so the command gets this signal, too. */
 	sigemptyset(&set);
 	sigaddset(&set, number);
 	if (sigtimedwait(&set, NULL, &none) > 0)
@@ -93,7 +93,7 @@ bool witness_got(pid_t witness, pid_t command, int number)
 
 void witness_end(pid_t witness)
 {
-	/* A witness that somebody killed was reaped by the launcher: its pid may be another's. */
+	/* If the witness was killed, the launcher reaped it: its pid may be another process's. */
 	if (witness <= 0 || waitpid(witness, NULL, WNOHANG) != 0)
 		return;
 	kill(witness, SIGKILL);

@@ -128,7 +128,7 @@ bool cmd_is_same_file(const char *a, const char *b)
 	       one.st_ino == other.st_ino;
 }
 
-/* Opens a part file: only a finished file gets the output's name. -1: that is not possible. */
+/* Opens a part file: only a finished file gets the output's name. -1: it cannot be opened. */
 static int open_part(bool exists, struct output *ret)
 {
 	const char *slash = strrchr(ret->path, '/');

@@ -39,7 +39,7 @@ struct jobs {
 	struct ranks *list;
 	size_t count;
 };
-/* Judges the ranks of a job. `look` (may be NULL) is called for each. Returns 0 or CMD_ERROR. */
+/* Judges the ranks of a job. Calls `look` (if not NULL) for each rank. Returns 0 or CMD_ERROR. */
 typedef int rank_looker(const struct rank_look *look, void *context);
 int cmd_read_ranks(const struct options *options, const struct rank_files *files,
 		   struct rank_job *job, struct rank_row *rows, rank_looker *look, void *context);
@@ -91,13 +91,13 @@ static inline struct batch_filter cmd_filter(const struct options *options, int6
 int cmd_check_filter(const struct options *options, const struct run_info *run,
 		     const struct loader_info *loaders, size_t count);
 
-/* For a loader without batches: fails, and says so, if --epoch or --batches is the reason. */
+/* Fails, and says why, if the loader has no batches because of --epoch or --batches. */
 int cmd_check_part(const struct options *options, const struct loader_info *loader);
 
 struct output {
 	FILE *file;
 	const char *path; /* NULL: stdout */
-	bool made;        /* the file did not exist, so an unfinished one is removed */
+	bool made;        /* no such file existed before: remove it if it stays unfinished */
 	char part[4096];  /* path of the file until it is complete; "": `path` itself */
 };
 

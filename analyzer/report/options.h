@@ -62,7 +62,7 @@ struct options {
 	int64_t first, last;         /* first and last batch of --batches; -1: no limit */
 	const char *max_stall_ratio, *min_effect, *format; /* NULL: not given */
 	enum gate_action on_inconclusive;
-	int on_few_baselines; /* an enum gate_action; -1: that of `on_inconclusive` */
+	int on_few_baselines; /* an enum gate_action; -1: like `on_inconclusive` */
 	struct option_limit limits[OPTIONS_MOST_LIMITS];
 	size_t limit_count;
 	const char *option_file; /* path of the last @FILE; NULL: none */

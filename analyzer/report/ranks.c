@@ -88,7 +88,7 @@ static void file_done(struct rank_file *file)
 	free(file->job);
 }
 
-/* Adds a run, and owns `path`. `folder`: its job, if it has no id. `must`: fail if unreadable. */
+/* Adds a run, and owns `path`. `folder`: job of a run without an id. `must`: fail if unreadable. */
 static int add(struct listing *listing, char *path, const char *folder, bool must)
 {
 	struct rank_files *files = listing->files;

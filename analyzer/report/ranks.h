@@ -6,11 +6,11 @@
 
 struct rank_file {
 	char *path;
-	struct db *db;               /* NULL: closed, as it is live or too many are open */
+	struct db *db;               /* NULL: closed, as the run is live or too many are open */
 	char *job;                   /* NULL: unknown */
 	int64_t attempt, world_size; /* UNKNOWN: not recorded */
 	int64_t rank;
-	int64_t start_unix_ns, start_ns; /* one moment by two clocks; may be UNKNOWN */
+	int64_t start_unix_ns, start_ns; /* the run's start by two clocks, or UNKNOWN */
 	bool live;
 	int64_t missing_count; /* number of records that the database lacks */
 };
@@ -37,7 +37,7 @@ size_t ranks_job_end(const struct rank_files *files, size_t begin);
 int ranks_list(const struct options *options, struct rank_files *ret);
 void ranks_done(struct rank_files *files);
 
-/* Returns the run of --rank or, without --rank, the first one. If there is none, says so: NULL. */
+/* Returns the run of --rank or, without --rank, the first one. Prints why if NULL. */
 const struct rank_file *ranks_find(const struct options *options, const struct rank_files *files);
 
 /*

@@ -54,7 +54,7 @@ struct load_facts {
 	double fixed_ns;        /* time of transforms, if none of them is random; NAN: unknown */
 	double loads_per_batch; /* loads for each batch that was taken; NAN: several loaders */
 	double opens_per_sample;
-	double reopens_per_sample; /* openings of the file opened most; NAN: several loaders */
+	double reopens_per_sample; /* openings of the most opened file; NAN: several loaders */
 	/* openings of all files that count as reopened; NAN: several loaders */
 	double reopened_per_sample;
 

@@ -45,7 +45,7 @@
 #define NARROW_FULL     0.85 /* workers with too few cores use them for this share of the time */
 /* memory is short if loads spend this share of time off the CPU, in no observed call */
 #define PAGING          0.33
-#define FAULTS_A_LOAD   1.0 /* memory is short only if swapped, or with this many faults a sample */
+#define FAULTS_A_LOAD   1.0 /* short memory is swapped, or has at least this many faults a sample */
 /* workers are taken to write to one pipe if on average at least this many wait to write */
 #define WRITERS         1.2
 /* one worker's writes go to a helper if waits to read pipes take this part of the waits to write */
@@ -226,9 +226,9 @@ static void find_holder(const struct batch_series *s, const struct finding *f,
 }
 
 /*
- * Finds, by stack samples, the share of the steps in which other threads held the interpreter. This
- * does not lengthen steps that hardly use the interpreter. With a GPU, only waits for these threads
- * count, and at most for as long as the GPU idled for want of work.
+ * Finds, by stack samples, in which share of the steps other threads held the interpreter; none if
+ * the steps hardly run Python, as they are not longer for it. With a GPU, only waits for these
+ * threads count, and at most for as long as the GPU idled for want of work.
  */
 static void find_steps_held(const struct cause_input *input, const struct finding *f,
 			    struct grounds *ret)

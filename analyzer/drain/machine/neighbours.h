@@ -62,7 +62,7 @@ struct neighbours {
 	uint64_t pause_ns; /* least pause to the next reading, to keep the limit of CPU time */
 	uint64_t all_ns;   /* when all processes were last read; 0: not yet */
 	int64_t others_ns; /* cores.others_ns at all_ns */
-	bool is_new;       /* no batch has come since the last reading */
+	bool is_new;       /* true: no batch has come since processes were read */
 	struct cpus_group group;
 	int nice;
 	bool is_known;

@@ -17,7 +17,7 @@ struct loader {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int epoch;
-	int wanted; /* number of batches of the epoch that may be loaded; 0: not begun */
+	int wanted; /* number of batches of the epoch that may be loaded; 0: it has not begun */
 	int first;  /* number of workers whose first load has begun */
 	int failed; /* a worker could not be started: -errno */
 	int is_loaded[4096];

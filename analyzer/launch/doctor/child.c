@@ -59,7 +59,7 @@ void child_adopt(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* Returns true if a process is of the session or our child. */
+/* Returns true if the process is in the session, or is our child. */
 static bool is_of(pid_t pid, pid_t session)
 {
 	struct process_stat stat;

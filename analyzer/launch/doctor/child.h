@@ -10,13 +10,13 @@
 struct child {
 	const char *file; /* NULL: argv[0] is looked up in PATH */
 	char *const *argv;
-	bool is_silent; /* false: its output is on standard error */
+	bool is_silent; /* true: no output; false: output goes to standard error */
 };
 
 /* Starts a recorded program, in a new session and with empty input. Returns its pid or -errno. */
 pid_t child_start(const struct doctor *doctor, const struct child *child);
 
-/* Ends all processes of a session by SIGTERM, later SIGKILL, while it reaps the first one. */
+/* Ends all processes of a session by SIGTERM, later SIGKILL, and reaps the first process. */
 void child_end(pid_t session);
 
 /*
@@ -25,7 +25,7 @@ void child_end(pid_t session);
  */
 void child_adopt(void);
 
-/* Sends a signal to each process of a session (0: to none). Returns how many these are. */
+/* Sends a signal to each process of a session (0: no signal). Returns the number of processes. */
 int child_signal(pid_t session, int number);
 
 /* Calls `each` for each process of a session. */

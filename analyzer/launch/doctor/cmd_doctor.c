@@ -24,7 +24,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 	return remove(path);
 }
 
-/* Prints what was observed; or, into the file `json`, as JSON. Returns false if there is no run. */
+/* Prints what the trial recorded or, with `json`, writes JSON to that path. False: no recording. */
 static bool show_run(struct doctor *doctor, char *json)
 {
 	char *argv[7] = {"dlprof-report", "-q", json ? "--json" : "--coverage", doctor->database};

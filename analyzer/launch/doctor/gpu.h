@@ -2,5 +2,5 @@
 /* gpu.h - finds GPUs that dlprof does not record: all but NVIDIA's. */
 #pragma once
 
-/* Returns the vendor of such a GPU; NULL: there is none. `root` precedes /dev and /sys. */
+/* Returns the vendor of a GPU not by NVIDIA; NULL: none. `root` precedes /dev and /sys. */
 const char *gpu_unfollowed(const char *root);

@@ -26,7 +26,7 @@
 #define SEGMENT_LEAST_MB   8.0 /* room for the segments of 16 processes */
 #define SEGMENT_FEW_MB     64.0
 #define USERS_MOST         8      /* most processes to name */
-#define SHM_FEW_MB         500.0 /* less free room brings a warning; Docker gives 64 MB */
+#define SHM_FEW_MB         500.0 /* doctor warns of less free room; Docker gives 64 MB */
 #define MOST_LEFT  4
 #define QUOTED     (4 * PATH_MAX)
 #define FIX_SIZE   (2 * QUOTED + 256)
@@ -112,7 +112,7 @@ static void check_output(struct doctor *doctor)
 			   folder, free_mb(folder));
 }
 
-/* Checks the folder for segments. The library chooses it in the same way. */
+/* Checks the folder that libdlprof.so will choose for segments. */
 static void check_segments(struct doctor *doctor)
 {
 	const char *chosen = getenv("DLPROF_SEGMENT_DIR");
@@ -209,7 +209,7 @@ static int add_size(const struct folder *folder, const char *name, void *context
 	return 0;
 }
 
-/* Returns how many bytes a dead run left in a folder; 0: in use, or not dlprof's. */
+/* Returns how many bytes a dead run left in a folder; 0: the folder is in use, or not dlprof's. */
 static double left_bytes(const char *path)
 {
 	uint64_t pid, ticks;

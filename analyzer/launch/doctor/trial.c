@@ -21,7 +21,7 @@
 #define IMPORT_SECONDS 60 /* longest that an import of PyTorch may take, over a network */
 #define ENOUGH         60 /* number of batches after which the trial run ends */
 #define LOOK_MS        100
-#define DRAIN_MS       2000 /* the drain looks for records at least twice a second */
+#define DRAIN_MS       2000 /* longest wait for the drain, which looks twice a second */
 #define MOST_SEEN      256
 #define SIMULATION     "bound"
 
@@ -36,13 +36,13 @@ static char LOOP[] = "try:\n"
 struct seen {
 	pid_t pid;
 	bool loaded;
-	int without; /* how often the library was not mapped: once is usual, before it loads */
+	int without; /* looks that found no libdlprof.so mapped; one such look is usual */
 	char name[64];
 };
 
 struct trial {
 	struct doctor *doctor;
-	const char *what; /* what ran instead of the user's command, in words; NULL: that ran */
+	const char *what; /* what ran instead of the user's command, in words; NULL: the command */
 	int seconds;
 	struct seen seen[MOST_SEEN];
 	size_t seen_count;
@@ -184,7 +184,7 @@ static void judge_none(const struct trial *trial)
 			   "no batch was seen in %d s%s", trial->seconds, asked);
 }
 
-/* Writes "a:b.c,d.e" as ",a.b.c,d.e,": then strstr() finds whole names. */
+/* Writes "a:b.c,d.e" as ",a.b.c,d.e,", in which strstr() can look for whole names. */
 static void spell(char *text, size_t size, const char *points)
 {
 	snprintf(text, size, ",%s,", points);

@@ -12,7 +12,7 @@
 #include "render/form/units.h"
 
 #define FIRST_BATCHES  128 /* number of batches that suffices to predict from */
-#define FIRST_LEAST_S  20  /* --max-time does not end the first run earlier */
+#define FIRST_LEAST_S  20  /* the first run may take this long, whatever --max-time is */
 #define MEASURED_LEAST 100
 #define MEASURED_S     20
 #define ROUNDS	       5
@@ -35,7 +35,7 @@ static int make_folder(struct tune *tune)
 	return 0;
 }
 
-/* Shows on stderr what runs. If `name` is NULL, clears that line. */
+/* Shows on a line of stderr which run is under way; clears this line if `name` is NULL. */
 static void show_progress(const struct tune *tune, const char *name, double left_s)
 {
 	if (!isatty(STDERR_FILENO) || tune->options->quiet)
@@ -54,7 +54,7 @@ static double start_s(const struct tune_run *base)
 	return fmax(0, base->seconds - (double)base->batch_count / base->per_s);
 }
 
-/* Returns how long a run takes: first what the base run predicts, then the mean of the others. */
+/* Returns how long a run takes: the mean of the runs or, if only the base run ended, a forecast. */
 static double run_s(const struct tune *tune, const struct tune_run *base)
 {
 	if (tune->run_count > 1)
@@ -183,7 +183,7 @@ static bool has_time(struct tune *tune, const struct tune_run *base)
 	return false;
 }
 
-/* Runs the command for each open trial, every other time in reverse order, and then unchanged. */
+/* Runs the command for each open trial, in reverse in every other round, then unchanged. */
 static int run_round(struct tune *tune, const struct tune_run *base)
 {
 	const double *unchanged = &tune->base_per_s[tune->round_count];

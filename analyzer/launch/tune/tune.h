@@ -17,7 +17,7 @@
 #define TUNE_PLACE   96
 
 struct tune_run {
-	char database[PATH_MAX]; /* of the measured rank; "": no batch was taken */
+	char database[PATH_MAX]; /* database of the measured rank; "": no batch was taken */
 	int64_t rank;
 	double seconds;
 	size_t batch_count;
@@ -25,7 +25,7 @@ struct tune_run {
 	bool by_itself, is_late; /* the run ended by itself; or it took too long, and was ended */
 	bool is_set; /* a loader or worker used the setting */
 	char died[TUNE_REASON];  /* how the run failed; "": not at all */
-	char resumed[300]; /* files of an earlier run that this one read; "": none */
+	char resumed[300]; /* an earlier run's files from which this run went on; "": none */
 };
 
 struct tune_trial {
@@ -35,7 +35,7 @@ struct tune_trial {
 	size_t count;
 	enum tune_verdict verdict;
 	char died[TUNE_REASON];
-	char database[PATH_MAX]; /* the first round's database; "": none */
+	char database[PATH_MAX]; /* database of the first round; "": none */
 	/* the limit that workers share, so that more of them gain nothing; "": none is proven */
 	char shared[COMPARE_SHARED];
 };
@@ -54,19 +54,19 @@ struct tune {
 	char kind[48], place[TUNE_PLACE];
 	bool is_iterable;
 	double stall_ratio;
-	double cores, other_cores; /* all, and those that other programs took; 0: next to none */
+	double cores, other_cores; /* all cores, and those used by others; 0: nearly none */
 	const char *gap; /* why nothing can be predicted; NULL: predictions are possible */
 	char wrote[300]; /* large files that every run writes; "": none */
-	char resumed[300]; /* files of an earlier run that a run read; "": none */
+	char resumed[300]; /* an earlier run's files from which a run went on; "": none */
 	struct tune_candidate candidates[TUNE_LISTED];
 	size_t candidate_count;
 
-	size_t skip, stop_after; /* batches of a run: unmeasured ones at its start; all of them */
+	size_t skip, stop_after; /* number of batches before measuring, and in a whole run */
 	struct tune_trial trials[TUNE_TRIED];
 	size_t trial_count;
 	/* batches a second when nothing was changed: before the first round, and after each */
 	double base_per_s[TUNE_MOST + 1];
-	char database[PATH_MAX]; /* the base run's database before the first round */
+	char database[PATH_MAX]; /* database of the unchanged run before the first round */
 	size_t round_count;
 	size_t run_count, runs_left; /* runs so far, and most that may follow */
 	double seconds, run_seconds; /* time of all of tune, and of all runs but the first */
@@ -92,7 +92,7 @@ const char *tune_value(const struct tune_candidate *c, char *buffer, size_t size
 /* Reads the base run. Returns 0, or LAUNCH_ERROR after it printed why it cannot (tune_base.c). */
 int tune_read_base(struct tune *tune, const struct tune_run *base);
 
-/* Writes to trials' `shared` what the workers share, so that more of them gain nothing. */
+/* Writes to each trial's `shared` the limit that its workers share, if one is proven. */
 void tune_read_shared(struct tune *tune);
 
 /* Writes a setting like "workers=4". Returns `buffer`. */

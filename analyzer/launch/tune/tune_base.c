@@ -32,7 +32,7 @@ static struct tune_room find_room(const struct report *report)
 	return room;
 }
 
-/* Copies the place of a loader, without " in FUNCTION"; "" if --set cannot have this place. */
+/* Copies the place of a loader, without " in FUNCTION"; "" if --set cannot name it. */
 static void copy_place(const char *place, char ret[TUNE_PLACE])
 {
 	size_t length = strstr(place, " in ") ? (size_t)(strstr(place, " in ") - place)

@@ -115,7 +115,7 @@ static void end_rest(pid_t session)
 	}
 }
 
-/* Reads the line that says most: the one about a full /dev/shm or, without one, the last. */
+/* Reads from a log why a run failed: the line about a full /dev/shm, else the last line. */
 static void last_line(const char *log, char *ret, size_t size)
 {
 	static const char full[] = "insufficient shared memory";
@@ -161,7 +161,7 @@ struct arrival {
 struct times {
 	struct arrival *arrivals;
 	size_t count;
-	size_t wave;     /* most workers of a loader, whose batches may come at once */
+	size_t wave;     /* most workers of a loader: as many batches may come at once */
 	size_t measured; /* number of batches that are measured, after the first ones */
 	double waited_s; /* how long the measured batches were waited for */
 };
@@ -248,12 +248,12 @@ static void read_loaders(struct db *db, size_t skip, struct times *times)
 		times->waited_s += times->arrivals[i].wait_s;
 }
 
-/* What the databases of a run say. Each is of a rank, or of one program after another. */
+/* What the databases of a run say: one for each rank, or for each program that ran in turn. */
 struct reading {
 	const struct tune *tune;
 	const struct tune_trial *trial;
 	struct tune_run *run;
-	struct times times; /* of that rank whose database is run->database */
+	struct times times; /* times of the rank whose database is run->database */
 };
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* escape.h - writes texts in formats that reserve characters. Unprintable ones become "?". */
+/* escape.h - writes texts in formats that reserve characters. Unprintable characters become "?". */
 #pragma once
 
 #include <stdint.h>

@@ -25,7 +25,7 @@ void jsonw_begin(struct jsonw *json, FILE *out, const char *schema);
 
 /* In all functions below, `key` is NULL for elements of a list and for the outermost value. */
 
-/* Writes what precedes a value, which the caller then writes as JSON by itself. */
+/* Writes the comma and key before a value. The caller writes the value itself, as JSON. */
 void jsonw_lead(struct jsonw *json, const char *key);
 
 void jsonw_open(struct jsonw *json, const char *key, char bracket);

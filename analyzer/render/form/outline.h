@@ -10,7 +10,7 @@
 
 /* Chapters that text, Markdown and HTML lay out in a way of their own. */
 #define OUTLINE_HEAD    "head"    /* program, amount of data and name of each run */
-#define OUTLINE_VERDICT "verdict" /* one row: verdict, sentence without full stop, paragraphs */
+#define OUTLINE_VERDICT "verdict" /* a row's cells: verdict, clause without full stop, paragraphs */
 #define OUTLINE_MORE    "more"    /* commands to type next, shown on a terminal only */
 
 struct batch_series;
@@ -29,7 +29,7 @@ struct outline_row {
 struct outline_block {
 	const char *chapter; /* blocks of the same chapter follow each other */
 	char *title;         /* NULL: no title */
-	/* The headings, then NULL. "#" begins a heading of a column of numbers. Items have none. */
+	/* The headings, then NULL. "#" begins that of a column of numbers. Items: none. */
 	const char *headings[OUTLINE_CELLS + 1];
 	struct outline_row *rows;
 	size_t count;
@@ -62,7 +62,7 @@ __attribute__((format(printf, 2, 3))) void outline_title(struct outline *outline
 							 const char *format, ...);
 void outline_strip(struct outline *outline, const struct batch_series *series, const float *waits);
 void outline_row(struct outline *outline, enum page_color tone);
-void outline_sign(struct outline *outline, const char *sign); /* before the next cell */
+void outline_sign(struct outline *outline, const char *sign); /* before the cell to come */
 void outline_share(struct outline *outline, double share, int part);
 __attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline, const char *format,
 							...);

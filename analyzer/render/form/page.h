@@ -40,7 +40,7 @@ __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, i
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);
 
-/* A text that grows in a buffer, as page_append() lets it. TEXT_OF(room) makes an empty one. */
+/* A text in a buffer, to which page_append() appends. TEXT_OF(room) makes an empty text. */
 struct text {
 	char *words;
 	size_t size;

@@ -6,7 +6,7 @@
 
 #define UNITS_MAX 48
 
-/* All functions fill and return `buffer`. NAN and INT64_MIN become "?", or "" for programs. */
+/* These functions fill and return `buffer`. Unknown (NAN, INT64_MIN): "?", or "" for programs. */
 
 /* Writes "20.1 s", "1.90 s", "104 ms", "3 h 20 min". */
 const char *units_time(char *buffer, double ns);

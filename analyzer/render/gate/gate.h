@@ -15,7 +15,7 @@
 #include "store/run/query.h"
 
 #define GATE_WORDS            900
-#define GATE_MOST_ANNOTATIONS 5   /* GitHub shows ten a step, and the step may run other programs */
+#define GATE_MOST_ANNOTATIONS 5   /* GitHub shows ten in a step, also those of other programs */
 
 struct gate_run {
 	char *path;
@@ -41,7 +41,7 @@ struct gate_report {
 	const struct gate_run *baselines; /* the oldest first */
 	size_t baseline_count;
 	enum gate_outcome
-		outcome; /* worst of all items; GATE_INCONCLUSIVE even if the user lets it pass */
+		outcome; /* worst of all items; GATE_INCONCLUSIVE also if options let that pass */
 	int status;
 	bool has_change;
 	struct gate_change change;
@@ -53,9 +53,9 @@ const char *gate_found_words(const struct gate_item *item, char *text);
 const char *gate_reason_words(const struct gate_report *report, const struct gate_item *item,
 			      char *text);
 const char *gate_why_words(const struct gate_report *report, char *text);
-/* Returns the assertion with the gravest outcome (of equal ones the first); NULL: there is none. */
+/* Returns the first assertion with the gravest outcome; NULL: there are no assertions. */
 const struct gate_item *gate_first_item(const struct gate_report *report);
-/* Says what the baseline `odd` of struct gate_result, far above the others, does to the result. */
+/* Says how a baseline far above the others (`odd` in struct gate_result) affects the result. */
 const char *gate_odd_words(const struct gate_result *result, char *text);
 /* Writes why the run cannot be judged; "" if it can. */
 const char *gate_unfit_words(const struct gate_run *run, char *text);

@@ -27,7 +27,7 @@ static enum grade grade_of(const struct gate_item *item)
 	return warns || item->on_inconclusive == GATE_ACTION_WARN ? GRADE_WARNS : GRADE_OPEN;
 }
 
-/* Writes the message about an assertion. For the gravest one, it explains the gate's outcome. */
+/* Writes an assertion's message. That of the gravest assertion explains the gate's outcome. */
 static const char *message(const struct gate_report *report, const struct gate_item *item,
 			   char *text)
 {

@@ -72,7 +72,7 @@ static void add_runs(const struct gate_report *report, struct outline *o)
 	}
 }
 
-/* Names a baseline that hides a rise, as it is far above the others. */
+/* Names a baseline so far above the others that it hides a rise. */
 static void add_odd(const struct gate_report *report, struct outline *o)
 {
 	char text[GATE_WORDS];

@@ -9,7 +9,7 @@
 
 #define MOST_STACKS 600
 #define MOST_FRAMES 4000
-#define MOST_DEPTH  64 /* this many of a stack's outermost frames are written */
+#define MOST_DEPTH  64 /* at most this many outermost frames of a stack are written */
 #define LEAST_COUNT 20
 
 struct flame {

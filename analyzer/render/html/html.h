@@ -48,7 +48,7 @@ size_t html_choose_windows(const struct batch_series *series, const struct findi
 
 #define HTML_RANK_BARS 156
 
-/* Write a page: of a job's ranks, of jobs, of a run. Return 0 or -ENOMEM; errors show in `out`. */
+/* Write the page of a job's ranks, of jobs or of a run. 0 or -ENOMEM; the caller checks `out`. */
 struct ranks;
 int html_write_ranks(const struct ranks *ranks, FILE *out);
 

@@ -13,7 +13,7 @@
 struct stage {
 	const char *name, *class;
 	double ns;	  /* NAN: not observed */
-	const char *note; /* in place of a time that was not observed; NULL: "not observed" */
+	const char *note; /* words for a time that was not observed; NULL: "not observed" */
 };
 
 /* Returns the mean time of transforms in a load; NAN: unknown, as with several loaders. */

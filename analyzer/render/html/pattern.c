@@ -34,7 +34,7 @@ static double evidence(const struct period *period, size_t batches)
 	return fmax(0, -(double)period->log_p_of[batches] / log(10));
 }
 
-/* Returns the longest period to show: over 4 x workers and 2 x the found period, if tested. */
+/* Returns the longest period to show: past 4 x workers and 2 x the found one, if tested. */
 static size_t last_shown(const struct period *period, int32_t workers)
 {
 	size_t last = PERIOD_MOST, wanted = FEWEST_SHOWN;

@@ -50,7 +50,7 @@ void html_chapters(struct html *html, const char *id, const char *title,
 #define html_section_of(html, id, title, ...)                                                      \
 	html_chapters(html, id, title, (const char *const[]){__VA_ARGS__, NULL})
 
-/* Begins a table. caption "": none. NULL ends the headings; "#" begins one of numbers. */
+/* Begins a table. caption "": none. "#" begins a number column's heading; NULL: end. */
 void html_table_begin(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);
 

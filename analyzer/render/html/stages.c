@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stages.c - draws how busy each stage of a loader's pipeline was over time, a lane a stage. */
+/* stages.c - draws how busy each stage of a loader's pipeline was over time, in one lane each. */
 #include <math.h>
 #include <string.h>
 

@@ -14,7 +14,7 @@ struct rank_row {
 	char *gpu;  /* NULL: unknown */
 	int64_t rank, world_size; /* world_size <= 0: unknown */
 	struct finding finding;
-	struct step_parts step; /* not split: unknown */
+	struct step_parts step; /* the parts of a step; if not split: unknown */
 	float alone_share; /* share of the steps in which only collectives ran; NAN: unknown */
 	bool is_dispatched; /* rank 0 loads its batches: see dialect_is_dispatcher() */
 	bool live;
@@ -49,7 +49,7 @@ const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *te
 
 size_t ranks_without_loader(const struct ranks *ranks);
 
-/* Return true if a rank is in the group (-1: in none), or a culprit there (-1: anywhere). */
+/* Return true if the rank is in this group (-1: in none), or is a culprit of it (-1: of any). */
 typedef bool ranks_filter(const struct rank_blame *blame, int group);
 ranks_filter ranks_is_in_group, ranks_is_culprit;
 
@@ -76,7 +76,7 @@ struct ranks_spread ranks_spread(const struct ranks *ranks);
 struct ranks_uneven {
 	size_t row;
 	enum step_part part;
-	double ns, next_ns; /* time of the part in that rank, and the longest of the other ranks */
+	double ns, next_ns; /* time of the part in this rank, and its longest time in another */
 };
 bool ranks_uneven(const struct ranks *ranks, struct ranks_uneven *ret);
 

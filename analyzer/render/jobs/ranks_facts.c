@@ -8,7 +8,7 @@
 #include "render/form/units.h"
 #include "render/jobs/ranks.h"
 
-/* a rank is uneven if a part of its steps takes this share of its time more than in other ranks */
+/* a rank is uneven if a part of its steps is longer than in others by this share of its time */
 #define UNEVEN 0.1
 
 bool ranks_is_in_group(const struct rank_blame *blame, int group)

@@ -98,7 +98,7 @@ void advise_patterns(const struct report *report, struct outline *o)
 	say_period(report, o, steps, &d->compute);
 	say_timer(o, steps, &d->compute, &d->compute_timer);
 	say_period(report, o, "long loads", &d->load);
-	/* An imported log with step times only tells no more than that some steps are long. */
+	/* An imported log that has only step times shows just that some steps are long. */
 	if (d->steps_only && d->compute.large_count)
 		outline_item(o, "Long steps",
 			     "%zu of %zu steps take much longer than the others, %s more in all. "

@@ -17,7 +17,7 @@
 #define MOST_HOLDERS 3
 #define MOST_STUCK   2
 #define MINUTE_NS    (60 * (int64_t)NS_PER_S)
-#define LEAST_LEAD  0.1 /* an advice names a line of code from this share of its group's time on */
+#define LEAST_LEAD  0.1 /* advice names a line of code if it takes this share of its group's time */
 #define LEAST_SHARE  0.03
 #define JSON_SHARE   0.01
 #define LEAST_COUNT  20
@@ -49,7 +49,7 @@ static const char *find_script(const char *command, size_t *ret_length)
 	return command;
 }
 
-/* Finds the program's folder. If the script's path is relative, a frame's path has the folder. */
+/* Finds the program's folder, in a frame's path if the script's path is relative. */
 static void find_root(struct report *report, const char *script, size_t length)
 {
 	struct code_names *names = &report->names;
@@ -291,7 +291,7 @@ static const char *tail(const char *text)
 	return text;
 }
 
-/* Returns false if the report is of a part of the run or in doubt: samples are of all of it. */
+/* Returns false if the report is in doubt, or on a part of the run: samples are of the whole. */
 static bool is_of_samples(const struct report *report)
 {
 	const struct batch_filter *filter = &report->filter;

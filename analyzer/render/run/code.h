@@ -32,7 +32,7 @@ void code_outline(const struct report *report, struct outline *outline);
  */
 bool code_add_named(const struct report *report, struct text *text);
 
-/* Returns the line of code_add_named() if it is of this group and no other thread; else NULL. */
+/* Returns the line of code_add_named(); NULL if it is of another group or of another thread. */
 const struct line_share *code_named(const struct report *report, enum line_group group);
 
 /* Like code_add_named(), but names a group's largest line, if it surely takes 10 % or more. */
@@ -53,7 +53,7 @@ struct code_line {
 	const struct line_share *share;
 	const char *phase;
 };
-#define CODE_MOST_LINES 16 /* lines of a group, and as many that run in other threads */
+#define CODE_MOST_LINES 16 /* most lines of a group, and of threads that held it up meanwhile */
 #define CODE_LINES      (LINE_GROUP_MAX * 2 * CODE_MOST_LINES)
 /* Returns line `place`, from 0 to CODE_LINES - 1, for JSON. `share` is NULL if it has no line. */
 struct code_line code_line_at(const struct report *report, size_t place);

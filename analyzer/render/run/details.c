@@ -152,7 +152,7 @@ static void add_load(const struct report *report, struct outline *o)
 	if (totals->load_count == UNKNOWN || totals->load_count < 1)
 		return;
 	load_ns = report_load_mean(report, totals->load_ns);
-	/* Rates and predictions use the mean of steady batches. It is named if it differs. */
+	/* Rates and predictions use the mean of steady batches: show it, too, if it differs. */
 	if (strcmp(UNITS_TIME(load_ns), UNITS_TIME(report->finding.load_mean_ns)) != 0)
 		snprintf(text, sizeof(text), ", %s in steady batches",
 			 UNITS_TIME(report->finding.load_mean_ns));

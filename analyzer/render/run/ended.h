@@ -6,7 +6,7 @@
 
 #define ENDED_WORDS 128
 
-/* Write how the program or a worker ended. False, "": it ended well. batch_count -1: no loader. */
+/* Write how the program, or a worker, ended; false and "" if well. batch_count -1: no loader. */
 bool ended_program(const struct run_info *run, int64_t batch_count, char *text, size_t size);
 bool ended_workers(const struct run_info *run, char *text, size_t size);
 

@@ -18,7 +18,7 @@
 #define FIRSTS_LEAD    0.5
 #define LONG_STEPS 1.2
 #define OTHERWISE      1.25
-/* If sockets bring at least this share of a batch's bytes, sleeping loads may wait for them. */
+/* Loads that sleep may wait for sockets that bring at least this share of a batch's bytes. */
 #define RECEIVED_LEAST 0.5
 
 static void add_workers(const int16_t *list, size_t count, struct text *text)

@@ -105,7 +105,7 @@ static void divide_sleep(const struct load_facts *facts, struct inside_parts *pa
 
 	if (!facts || !(facts->load_ns > 0) || !parts->count)
 		return;
-	/* Page faults count in the part that touches the pages: take the longest one for it. */
+	/* Page faults count in the part that touches the pages: assume the longest part. */
 	faults_ns = (int64_t)fmin(fmax(facts->wait_ns[LOAD_WAIT_FAULT], 0), 9e18);
 	parts->items[0].ns -= faults_ns < parts->items[0].ns ? faults_ns : parts->items[0].ns;
 	for (size_t i = 0; i < parts->count; i++)
@@ -114,7 +114,7 @@ static void divide_sleep(const struct load_facts *facts, struct inside_parts *pa
 	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++) {
 		double wait_ns = facts->wait_ns[kind];
 
-		/* These waits are in the time of the decoders, too. */
+		/* Waits for threads are in the decoders' time, too. */
 		if (kind == LOAD_WAIT_THREAD)
 			wait_ns -= facts->decode_wait_ns;
 		if (wait_ns > 0)

@@ -41,7 +41,7 @@ void advise_patterns(const struct report *report, struct outline *outline);
 void advise_predictions(const struct report *report, struct outline *outline);
 bool advise_is_of_number(int id);
 
-/* Returns what of the samples stays the same under --set, for the loader that it changes most. */
+/* Returns what of the samples stays the same under --set, for the loader most changed by --set. */
 enum same screen_set_same(const struct report *report);
 
 void gpu_outline(const struct report *report, struct outline *outline);
@@ -66,13 +66,13 @@ double evidence_first_loads(const struct report *report, size_t *ret_count);
 bool evidence_firsts_lead(const struct report *report);
 /* Appends "from 10 ms in the first quarter of the run to 40 ms in the last". */
 void evidence_add_growth(const struct growth *growth, struct text *text);
-/* Appends what share would be waiting without the longest step. False: nearly the same. */
+/* Appends the stall ratio without the longest step. Returns false if it is nearly the same. */
 bool evidence_add_step(const struct report *report, struct text *text);
 /* Returns who waits: "the training", or "this loop" if the thread has other loaders, too. */
 const char *evidence_taker(const struct report *report);
 
 #define REMEDY_WORDS 320
-/* A remedy, and how to apply it, in a sentence each, which may be in the buffers. */
+/* A remedy, and how to apply it: a sentence each. The buffers may hold these sentences. */
 struct remedy {
 	const char *line, *how;
 	char line_buffer[REMEDY_WORDS], how_buffer[REMEDY_WORDS];
@@ -111,7 +111,7 @@ struct dialect {
 	unsigned lacks;   /* bits of enum loader_option: settings that the library does not have */
 	bool is_torch;
 	bool has_workers;
-	/* names of the prefetch setting, of four times it, and of its part for one worker */
+	/* words for the prefetch setting, for four times its value, for its share per worker */
 	const char *prefetch, *prefetch_x4, *prefetch_each;
 };
 
@@ -126,10 +126,10 @@ bool dialect_is_dispatcher(const struct loader_info *loader);
 /* Replaces words by those for the loader's library, if PyTorch's do not fit. */
 void dialect_say(const struct report *report, const struct advice *advice, struct remedy *ret);
 
-/* the parts of the waiting, what of it is not divided, and the steps */
+/* most shares: the parts of the waiting, its undivided rest, and the steps */
 #define SHARES_MOST (ACCOUNT_PART_MAX + 2)
 
-/* How a part of the account looks, and what it is; at ACCOUNT_PART_MAX the steps. */
+/* How a part of the account looks, and what it is. Entry ACCOUNT_PART_MAX is the steps. */
 extern const struct share_look {
 	const char *label, *note;
 	enum page_color tone;
@@ -144,7 +144,7 @@ struct share_part {
 	int64_t units; /* its share in percent, or in tenths of a percent (shares_divide()) */
 };
 
-/* Divides the time, steps last, into units: *ret_whole = 100, or 1000 if waits are below 10 %. */
+/* Divides the time, steps last, into *ret_whole units: 100, or 1000 if waits are below 10 %. */
 size_t shares_divide(const struct account *account, struct share_part ret[SHARES_MOST],
 		     int64_t *ret_whole);
 

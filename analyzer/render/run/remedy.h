@@ -6,7 +6,7 @@
 #include "render/run/parts.h"
 
 #define REMEDY_MOST      0.5 /* the least share of the loads' time that is "most of it" */
-#define REMEDY_FEW_FILES 0.1 /* files that take a smaller share of loads do not make them long */
+#define REMEDY_FEW_FILES 0.1 /* files that take a smaller share of loads do not make loads long */
 
 /*
  * Each function says what to do (`line`) and how to do it (`how`): it sets the pointer, or makes a
@@ -19,7 +19,7 @@ typedef void remedy_words(const struct report *report, const struct advice *advi
 #include "render/run/remedy.def"
 #undef REMEDY
 
-/* Append to the text that is made. Their arguments may include what was said before. */
+/* Append to a remedy's text, and make it the remedy's `line` or `how`. */
 #define remedy_line(ret, ...)                                                                      \
 	(page_append((ret)->line_buffer, REMEDY_WORDS, __VA_ARGS__),                               \
 	 (void)((ret)->line = (ret)->line_buffer))
@@ -27,8 +27,8 @@ typedef void remedy_words(const struct report *report, const struct advice *advi
 	(page_append((ret)->how_buffer, REMEDY_WORDS, __VA_ARGS__),                                \
 	 (void)((ret)->how = (ret)->how_buffer))
 
-/* Says how by code_add_lead(), as a sentence. False also if code_named() has a line: "Why" names
- * it. */
+/* Says how to apply a remedy by a sentence about the line of code_add_lead(). Returns false also if
+ * code_named() returns a line, because "Why" names that line already. */
 static inline bool remedy_lead(const struct report *report, enum line_group group,
 			       struct remedy *ret)
 {

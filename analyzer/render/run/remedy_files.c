@@ -9,10 +9,10 @@
 #include "analysis/cause/grounds.h"
 #include "analysis/cause/removed.h"
 
-/* With a smaller share of a batch's bytes, a server's answers bring no data. */
+/* A server that sends a smaller share of a batch's bytes does not bring the data. */
 #define LITTLE_RECEIVED 0.05
 #define ONE_FILE        0.5 /* the least share of all openings that makes one file worth naming */
-#define MOST_READ       0.5 /* files bring the data if so many bytes are read for each of a batch */
+#define MOST_READ       0.5 /* files bring the data if they give this share of a batch's bytes */
 
 /* Returns the name, without folders, of the file that each sample opens anew; NULL: none. */
 static const char *reopened_file(const struct report *report)

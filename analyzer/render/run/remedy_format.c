@@ -72,7 +72,7 @@ static const struct medium *medium_of(const struct inside *inside)
 	return NULL;
 }
 
-/* Returns how to read less of the file that takes most time; NULL: nothing for its format. */
+/* Returns how to read less of the file that takes most time; NULL: unknown for its format. */
 static const char *less_of_format(const struct inside *inside, bool is_inflated)
 {
 	const struct tally *file = inside->files.count ? &inside->files.items[0] : NULL;

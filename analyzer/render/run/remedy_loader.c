@@ -31,7 +31,7 @@ static bool is_trainer(const struct report *report)
 	return false;
 }
 
-/* Returns what else to know of this number of workers, as the rest of "num_workers=4". */
+/* Returns a remark on the advised number of workers, to follow "num_workers=4". */
 static const char *beside_workers(const struct report *report, const struct advice *advice)
 {
 	const struct whatif *whatif = &report->diagnosis.whatif;
@@ -44,7 +44,7 @@ static const char *beside_workers(const struct report *report, const struct advi
 		return ", persistent_workers=True: they start once, not in each epoch";
 	if (advice->id == ADVICE_MORE_LOADER_CAPACITY && whatif->is_iterable)
 		return "; no gain if the dataset has no more shards for them";
-	/* A first worker helps even if loads wait for something shared: they run beside steps. */
+	/* A first worker helps even if loads share a limit: its loads run beside the steps. */
 	if (advice->id != ADVICE_USE_FEWER_WORKERS && advice->whatif >= 0 &&
 	    whatif->setups[WHATIF_BASELINE].workers > 0 && whatif->outside_share >= WHATIF_OUTSIDE)
 		return "; no gain if what loads wait for is shared";
@@ -120,7 +120,7 @@ static bool is_loader_anew(const struct report *report)
 	return report->loader && report->loader->persistent == 1 && report->series.persistent == 0;
 }
 
-/* If workers' first loads in epochs are long, but not for files, says what to look for. */
+/* If workers' first loads in epochs are long, but not due to files, says what to look for. */
 static void add_firsts(const struct report *report, struct remedy *ret)
 {
 	const struct load_totals *totals = &report->totals;
@@ -164,7 +164,7 @@ void remedy_starts(const struct report *report, const struct advice *advice, str
 	}
 }
 
-/* Returns true if a batch has more descriptors than tensors: a tensor may have several. */
+/* Returns true if loads return fewer tensors than a batch has: the rest come as descriptors. */
 static bool by_fetches(const struct grounds *r)
 {
 	return r->facts && r->facts->tensors < r->tensors;
@@ -228,7 +228,7 @@ void remedy_own_cores(const struct report *report, const struct advice *advice, 
 		   report->series.cores);
 }
 
-/* Loads that mostly wait for one socket or pipe are slow where that is: say what to compare. */
+/* If loads mostly wait for one socket or pipe, says to compare what slow workers ask of it. */
 void remedy_slow_worker(const struct report *report, const struct advice *advice,
 			struct remedy *ret)
 {

@@ -10,7 +10,7 @@
 
 #include "analysis/cause/grounds.h"
 
-#define READING 0.2 /* the least share of the loads' time in which reading may be what grows */
+#define READING 0.2 /* reading may be what grows if it takes this share of the loads' time */
 
 /* Returns true if loads compute, mostly in one line: then files do not explain their time. */
 static bool computes_in_line(const struct report *report)
@@ -21,7 +21,7 @@ static bool computes_in_line(const struct report *report)
 	return line && line->share - line->error >= REMEDY_MOST && r->cpu_share >= REMEDY_MOST;
 }
 
-/* Returns true if that line is the user's, and does not spend most of its time in another file. */
+/* Returns true if loads compute, mostly in a line of the user's, and mostly in that line's file. */
 static bool computes_in_own_line(const struct report *report)
 {
 	const struct line_share *line = lines_leading(&report->lines, LINE_LOADS);
@@ -113,7 +113,7 @@ static void add_leader(const struct report *report, struct remedy *ret)
 {
 	const struct line_share *leading = lines_leading(&report->lines, LINE_LOADS);
 	const struct grounds *r = &report->diagnosis.grounds;
-	/* In more than half of its time, the line does not work, but sleeps, for example. */
+	/* The line is idle in more than half of its time: it sleeps, for example. */
 	const bool is_waiting = leading && leading->share - leading->error >
 						   2 * (r->cpu_share + r->no_core_share);
 	const char *how = ret->how;
@@ -134,7 +134,7 @@ static void add_leader(const struct report *report, struct remedy *ret)
 
 #define CALLS_LEAST 0.25
 
-/* Says that loads read and write pipes or sockets in many short calls. False: it is not known. */
+/* Says that loads read and write pipes or sockets in many short calls. Returns false if not. */
 static bool add_calls(const struct load_facts *facts, struct remedy *ret)
 {
 	const double share = load_facts_calls_share(facts);

@@ -8,7 +8,7 @@
 
 #define STATEFUL "torchdata.StatefulDataLoader"
 
-/* Returns true if waits mostly are the sampler's, in the dataset's __getitem__(). */
+/* Returns true if the waits are mostly for a sampler that calls the dataset's __getitem__(). */
 static bool sampler_loads(const struct report *report)
 {
 	const struct line_share *line = lines_leading(&report->lines, LINE_WAITS);
@@ -25,7 +25,7 @@ void remedy_sampler(const struct report *report, const struct advice *advice, st
 		remedy_lead(report, LINE_WAITS, ret);
 }
 
-/* Says what receiving a batch is made of, as far as it is known. */
+/* Says what takes the time when a batch is received, as far as that is known. */
 static void add_receiving(const struct report *report, struct remedy *ret)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
@@ -114,7 +114,7 @@ void remedy_copies(const struct report *report, const struct advice *advice, str
 {
 	const struct gpu_use *use = &report->gpu_use;
 
-	/* A run without these times, as one that CUPTI did not see, has only the usual words. */
+	/* Without times of copies, as in a run that CUPTI did not see, keep the usual words. */
 	if (isnan(use->exposed_share) || !(report->gpu_sums.seen_count > 0))
 		return;
 	remedy_how(ret, "It only receives for %s of the time: %s a step, %s/s, %s from pinned "

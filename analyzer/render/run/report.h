@@ -27,7 +27,7 @@ struct inside {
 	struct tally_list steps, decoders, samples, files, folders;
 	struct slow_call *slow;
 	size_t slow_count;
-	int64_t unlisted_file_ns;	/* a file that is not listed took at most this */
+	int64_t unlisted_file_ns;	/* each file that is not listed took at most this time */
 	int64_t unlisted_folder_ns;
 };
 
@@ -49,7 +49,7 @@ struct report {
 	struct loader_info *loaders; /* the loader with the most time comes first */
 	size_t loader_count;
 	const struct loader_info *loader; /* the judged one of `loaders`; NULL: the run has none */
-	const struct loader_info *inner;  /* has most of the waits of `loader`; NULL: none does */
+	const struct loader_info *inner;  /* takes most of the waits for `loader`; NULL: none */
 	struct batch_series series;
 	struct finding finding;
 	struct step_parts step;
@@ -85,7 +85,7 @@ static inline double report_duration_ns(const struct report *report)
 	int64_t end_ns = main_ns != UNKNOWN && last_ns <= main_ns ? main_ns : run->end_ns;
 	double ns;
 
-	/* If all processes were killed, the recorded end is when the drain noticed, too late. */
+	/* If all processes were killed, the recorded end is too late: when the drain noticed. */
 	if (run->is_gone && main_ns == UNKNOWN && last_ns != UNKNOWN)
 		end_ns = last_ns;
 	ns = query_known(end_ns) - query_known(run->start_ns);

@@ -259,7 +259,7 @@ static void add_set(const struct report *report, struct outline *o)
 		outline_item(o, "Set", "%s was asked for, and changed nothing", report->run.set);
 }
 
-/* If the first advice is a cheaper step, but the cause is one of waiting, says what steps take. */
+/* If the first advice is a cheaper step, but the cause is about waiting, says what steps take. */
 static void add_steps(const struct report *report, struct text *text)
 {
 	const struct advice_list *advice = &report->diagnosis.advice;
@@ -300,7 +300,7 @@ static void add_why(const struct report *report, struct outline *o)
 static void add_warning(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	/* Share of loads that dlprof did not see; 0 if it saw none, because the cause says that. */
+	/* Share of loads that dlprof did not see; 0 if it saw no load: the cause says that. */
 	double unseen = f->batch_count && report->totals.load_count > 0
 				? 1 - (double)report->totals.load_count / (double)f->batch_count
 				: 0;

@@ -145,7 +145,7 @@ void stages_add_evidence(const struct report *report, struct text *text)
 	add_cache(report, text);
 }
 
-/* Says to make the slowest work cheaper, and how: `hows` has that for each kind of work. */
+/* Says to make the slowest work cheaper, and how: `hows` has words for each kind of work. */
 static void say_cheaper(const struct stage_work *lead, const char *const *hows, struct remedy *ret)
 {
 	const bool is_read = lead->kind == STAGE_READ;

@@ -52,7 +52,7 @@ const char *step_place(const struct report *report, enum step_part part)
 	return step_part_place(&report->step, part);
 }
 
-/* Returns a part's time. The time of STEP_AFTER leaves out what is between epochs. */
+/* Returns a part's time. The time of STEP_AFTER leaves out the time between epochs. */
 static double without_gaps_ns(const struct step_parts *parts, enum step_part part)
 {
 	return parts->ns[part] - (part == STEP_AFTER ? fmax(parts->between_epochs_ns, 0) : 0);

@@ -23,7 +23,7 @@
 
 #define MOST_TEXTS 8
 #define NAME       64
-#define NO_BYTES   "\xef\xbf\xbd" /* U+FFFD, in place of invalid bytes */
+#define NO_BYTES   "\xef\xbf\xbd" /* UTF-8 of U+FFFD, which replaces invalid bytes */
 
 struct texts {
 	char *list[MOST_TEXTS];

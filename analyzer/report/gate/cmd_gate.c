@@ -141,7 +141,7 @@ static bool is_same_job(const struct run_info *a, const struct run_info *b)
 	       a->attempt == b->attempt;
 }
 
-/* Returns true for the run of a job that waits least; if several do, for the first of them. */
+/* Returns true for that run of a job that waits least; of equal runs, for the first. */
 static bool waits_least(const struct gate_runs *runs, const struct gate_run *run)
 {
 	for (const struct gate_run *other = runs->list; other < runs->list + runs->count; other++) {

@@ -42,7 +42,7 @@ int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, s
 
 struct gate {
 	const struct options *options;
-	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* + 2 limits by options of their own */
+	struct gate_item items[OPTIONS_MOST_LIMITS + 2]; /* 2 more have options of their own */
 	size_t item_count;
 	struct gate_runs runs, baselines;
 	struct gate_report report;

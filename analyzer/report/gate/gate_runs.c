@@ -236,7 +236,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	for (size_t i = 0; i < baselines->count; i++) {
 		struct gate_run *baseline = &baselines->list[i];
 
-		/* If one run counted as two baselines, these would seem to vary less. */
+		/* If one run counted as two baselines, baselines would seem to vary less. */
 		for (size_t k = 0; k < i && !*baseline->refused; k++)
 			if (gate_runs_are_one(&baselines->list[k], baseline))
 				snprintf(baseline->refused, sizeof(baseline->refused),
@@ -245,7 +245,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 	}
 }
 
-/* Makes a name that starts with the time of the run's start: sorted names are in this order. */
+/* Makes a name that begins with the time at which the run began, so that names sort by time. */
 static void make_name(const struct gate_run *run, char *name, size_t size)
 {
 	const char *base = strrchr(run->path, '/');

@@ -18,7 +18,7 @@
 
 /* Where ranks of a job come from. */
 struct source {
-	char *path; /* path of a partial; NULL: the source is `runs`, a job's runs */
+	char *path; /* path of a file made by fold; NULL: the source is `runs` */
 	struct rank_files runs;
 	char *job; /* NULL: unknown */
 	int64_t attempt;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merger.h - merges the runs and partials of each job, one job after the other. */
+/* merger.h - merges the runs and partials (fold's files) of each job, job by job. */
 #pragma once
 
 #include "render/jobs/ranks.h"
@@ -7,9 +7,9 @@
 #include "store/fleet/part.h"
 
 struct merger_job {
-	struct part whole; /* the job with its windows; whoever takes it calls part_init() here */
+	struct part whole; /* the job with its windows; a callee that keeps it calls part_init() */
 	struct rank_files runs;
-	const char *partial;    /* path of one partial; NULL: only runs */
+	const char *partial;    /* one of the job's files made by fold; NULL: all are runs */
 	bool is_only;
 	bool failed; /* this job cannot be folded, but the next may be */
 };

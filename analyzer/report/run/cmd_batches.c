@@ -48,7 +48,7 @@ static int add_row(const struct batch_record *batch, void *context)
 	return ferror(stream->output->file) ? -EPIPE : 0;
 }
 
-/* Computes theta from all of the loader's batches, also if only some are shown. */
+/* Finds the shortest wait that starves, from all of the loader's batches, shown or not. */
 static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
 {
 	const struct batch_filter all = batch_filter_all(loader_id);

@@ -15,7 +15,7 @@
 #include "store/run/lines.h"
 #include "store/run/query.h"
 
-/* a loader within another one matters if it has this part of the waits for the other one */
+/* a loader inside another loader matters if it takes this share of the waits for that loader */
 #define INNER_LEAST 0.5
 
 static void inside_done(struct inside *inside)
@@ -183,7 +183,7 @@ static int find_cause(struct db *db, bool advises, struct report *report)
 	return why_find(db, &input, &report->diagnosis);
 }
 
-/* The CPU time of short reads and writes of pipes counts as blocked, but they did not wait. */
+/* The CPU time of short reads and writes of pipes counts as blocked, but is no waiting. */
 static void leave_out_calls(struct report *report)
 {
 	const double blocked_ns = (double)report->inside.loads.blocked_ns;
@@ -211,7 +211,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	report->facts = load_facts_unknown();
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
-	/* Missing records count as lost, as the others alone must not give a verdict. */
+	/* Missing records count as lost: the remaining records alone must not give a verdict. */
 	report->run.lost_count = clamp_add(report->run.lost_count, report->missing_count);
 	if (r == 0)
 		r = query_loaders(db, &report->loaders, &report->loader_count);
@@ -234,7 +234,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	/* Load facts and lines of code explain starving and advice, facts also other programs. */
+	/* Lines of code explain starving and advice; load facts explain other programs, too. */
 	explains = advises || report->finding.starved;
 	if (r == 0 && (explains || series_has_others(&report->series))) {
 		r = load_facts_read(db, &report->run, &report->inside.loads, &report->filter,
@@ -283,7 +283,7 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 	ret->number[FINGERPRINT_BATCH_SIZE] = loader->batch_size;
 	ret->number[FINGERPRINT_EPOCH_BATCHES] = fingerprint_epoch_batches(&report->series);
 	ret->number[FINGERPRINT_WORKERS] = loader->workers;
-	/* Without workers, these settings have no effect. */
+	/* Without workers, the settings for workers have no effect. */
 	if (loader->workers != 0) {
 		ret->number[FINGERPRINT_PREFETCH_FACTOR] = loader->prefetch_factor;
 		ret->number[FINGERPRINT_IN_ORDER] = loader->in_order;

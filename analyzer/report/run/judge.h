@@ -23,7 +23,7 @@ void judge_done(struct report *report);
 /* Makes a run's fingerprint. Its texts belong to `report`. */
 void judge_fingerprint(const struct report *report, struct fingerprint *ret);
 
-/* Compares two runs; *ret points to both. Returns 0, or CMD_ERROR after it printed the reason. */
+/* Compares a and b; *ret points to them. Returns 0, or CMD_ERROR after it printed the reason. */
 int judge_compare(const struct options *options, const struct report *a, const struct report *b,
 		  struct compared *ret);
 

@@ -9,8 +9,8 @@
 #include "store/run/batch.h"
 
 #define LONG_NS  (10 * (int64_t)NS_PER_S)
-#define LONGER   3                     /* stuck: 3 times the usual time at one place */
-#define STALE_NS (10 * (int64_t)NS_PER_S) /* a process without a sample since then is gone */
+#define LONGER   3                     /* stuck means 3 times the usual time at a place */
+#define STALE_NS (10 * (int64_t)NS_PER_S) /* a process without samples for this long is gone */
 #define NEWEST   1000                  /* batches to read: newer loads and waits prove progress */
 
 struct list {

@@ -42,7 +42,7 @@ static bool is_waited_for(const struct batch_series *series)
 	return is_only_made(series) || (series->count && series->wait_ns);
 }
 
-/* Returns true if one thread takes from both loaders. Main threads of all lives count as one. */
+/* Returns true if one thread takes from both loaders. An execve() starts no new main thread. */
 static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
 {
 	return one->life_ns == other->life_ns
@@ -119,7 +119,7 @@ static int by_life(const void *a, const void *b)
 	return ((*one)->life_ns > (*other)->life_ns) - ((*one)->life_ns < (*other)->life_ns);
 }
 
-/* Makes a thread's account over all lives. A life's time before its first batch is start-up. */
+/* Makes a thread's account. After each execve(), the time up to the first batch is start-up. */
 static int account_of_lives(const struct thread *thread, const struct member **members,
 			    struct account *ret)
 {
@@ -144,7 +144,7 @@ static int account_of_lives(const struct thread *thread, const struct member **m
 			if (s->last_ns > span.end_ns)
 				span.end_ns = s->last_ns;
 		}
-		/* If no step of a life was observed, the life adds nothing. */
+		/* A time between two execve() in which no step was observed adds nothing. */
 		if (span.end_ns < span.begin_ns)
 			continue;
 		for (i = begin; i < end; i++)

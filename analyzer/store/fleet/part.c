@@ -39,7 +39,7 @@ struct head {
 	struct grid by_clock;
 };
 
-/* The file has all groups, then each group's windows in this order, then time bins' windows. */
+/* The file has all groups, then the windows of each group in turn, then the windows by clock. */
 struct group {
 	struct rank_sums sums;
 	struct grid by_step;

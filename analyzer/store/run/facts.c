@@ -28,7 +28,7 @@ static const char MADE_SQL[] = "SELECT loader_id, AVG(tensor_count), AVG(batch_b
 				" AVG(object_count) FROM t_made"
 			       " GROUP BY loader_id";
 
-/* Mean and mean square of images a sample (4096 loads); share of batches with nearly most bytes. */
+/* Images for each sample (mean, mean square) in 4096 loads; share of batches near the largest. */
 static const char SPREAD_SQL[] =
 	"WITH most AS (SELECT MAX(batch_bytes) AS bytes FROM t_made WHERE loader_id = ?1),"
 	" one AS (SELECT samples, decode_count * 1.0 / samples AS images FROM t_batch"

@@ -20,7 +20,7 @@
 	FACT(CUDA_LEVEL, char *, level)   /* the value of DLPROF_CUDA that was used */             \
 	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why the level is below what was asked */  \
 	FACT(CUPTI_VERSION, int64_t, cupti_version)                                                \
-	FACT(GPU_SHARED, char *, shared) /* another program on the GPU; NULL: unknown */           \
+	FACT(GPU_SHARED, char *, shared) /* program that shared the GPU most; NULL: none seen */   \
 	FACT(CUDA_RECORDS, int64_t, record_count)                                                  \
 	FACT(CUDA_MEMSETS, int64_t, memset_count)                                                  \
 	FACT(CUDA_PEER_BYTES, int64_t, peer_bytes)                                                 \
