@@ -59,7 +59,7 @@ int cmd_open_run(const struct options *options, struct db **ret_db, struct recov
 	if (r < 0 && error == -EPERM)
 		remark_recovered(options, error, ret);
 	else if (r == -ENODATA && error < 0)
-		return cmd_fail("cannot open '%s': nothing of it could be stored: %s", path,
+		return cmd_fail("cannot open '%s': the run could not be stored in it: %s", path,
 				db_error(error));
 	if (r < 0)
 		return cmd_fail("cannot open '%s': %s%s", path, db_error(r),

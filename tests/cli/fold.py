@@ -148,7 +148,7 @@ def check_several():
     t.check("--job ID fold " + parts[0] in fold(*parts).out, "what to type next")
     t.check("2 of 4 ranks" in fold(parts[0]).out, "missing ranks", fold(parts[0]).out)
     t.equal(fold(out, "--job", "71").out.splitlines()[1:], fold(parts[0]).out.splitlines()[1:])
-    refused("these are of several; --job ID chooses one", *parts, "-o", os.path.join(out, "x"))
+    refused("these runs are of several; --job ID chooses one", *parts, "-o", os.path.join(out, "x"))
     refused("no partial is of job '73'", out, "--job", "73")
 
 

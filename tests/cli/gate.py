@@ -32,12 +32,12 @@ def check_statuses(runs):
         (3, "it has 200 batches and 300 are needed", [runs.short]),
         (3, "it has 200 batches", [runs.short, "--baseline", runs.base]),
         # One of four batches waits, so that 100 batches only show a share between 2 and 20 %.
-        (3, "its loader that waits most has 100 batches and 300", [runs.validated]),
+        (3, "the loader for which it waits most has 100 batches and 300", [runs.validated]),
         (1, "stall.ratio <= 2% does not hold", [runs.validated, "--max-stall-ratio", "2%"]),
         (0, "All assertions", [runs.validated, "--max-stall-ratio", "20%"]),
         # All of 40 batches wait, which cannot be chance.
         (1, "stall.ratio <= 10% does not hold", [runs.starved]),
-        (3, "its loader that waits most has 40 batches", [runs.starved, "--baseline", runs.base]),
+        (3, "the loader for which it waits most has 40 batches", [runs.starved, "--baseline", runs.base]),
         (3, "% of its records were lost", [runs.lost]),
         (3, "of its records were lost", [runs.lost, "--baseline", runs.base]),
         (3, "there is no verdict on it (no_batches)", [runs.empty]),
@@ -81,7 +81,7 @@ def check_statuses(runs):
             ("cannot read '{}'".format(absent), [runs.same, "@" + absent]),
             ("needs --baseline DIR", [runs.same, "--update-baseline"]),
             ("is not a folder", [runs.same, "--update-baseline", "--baseline", runs.slow]),
-            ("--calibrate prints text, or --json",
+            ("--calibrate can only print text or, with --json, JSON",
              ["--calibrate", "--format", "github", runs.base]),
             ("something is missing", ["--baseline", runs.base, runs.same])):
         result = gate(*arguments)
@@ -150,7 +150,7 @@ def check_odd(runs):
         result = gate(run, "--baseline", odd)
         text = re.sub(r"\s+", " ", result.out)
         t.equal(result.status, 0, run)
-        t.equal(re.search(r"Odd one \S*/odd\.db: its 4\d\.\d % is far above the others; without it more than "
+        t.equal(re.search(r"Odd one \S*/odd\.db: its 4\d\.\d % is far above the others; without this baseline more than "
                           r"\+\d\.\d pp fails, and this run would\.", text) is not None, hidden, text)
         found = json.loads(gate("--json", run, "--baseline", odd).out)["assertions"][0]["odd_baseline"]
         t.check((found or 0) > 0.4 if hidden else found is None, run, found)

@@ -32,7 +32,7 @@ def check_update(runs):
     t.equal((update(runs.same).status, len(names())), (0, 6), "what passes is")
     result = update(runs.same)
     t.equal((result.status, len(names())), (0, 6), "once")
-    t.check("it already exists" in result.err, result.err)
+    t.check("the run already exists" in result.err, result.err)
     kept = names()
     imported = make(runs.at("imported.db"), seed=12, meta={"run_id": None, "start_unix_ns": None})
     for _ in range(2):

@@ -240,7 +240,7 @@ def check_advice(folder):
             share = 0.1 * 50 / 51
             t.check(abs(advice[0]["gain"] - (1 / (1 - share) - 1)) < 1e-4, advice)
             t.equal(advice[0]["at_most"], name == "pinned", name)
-            t.equal("It only receives for 9.8 % of the time: " in flat(path) and "90 % from pinned memory." in flat(path),
+            t.equal("The GPU only receives for 9.8 % of the time: " in flat(path) and "90 % from pinned memory." in flat(path),
                     name == "pinned", name, flat(path))
             with sqlite3.connect(path) as database:
                 rundb.insert(database, "t_note", {"level": "doubt", "text": "another thread asks"})
@@ -337,7 +337,7 @@ def check_collectives(folder):
         close(gpu["loading_s"], 0.6, name)
         t.equal(gpu["kernels"][0]["name"], "void ns::k<A<B<C<D> > >, (anonymous namespace)::E>(float, int)")
         text, screen = flat(path), re.sub(r"\s+", " ", report(path, **UTF8).out)
-        for words in ("of it, kernels other than collectives", "of it, nothing but these: exchanging",
+        for words in ("part of busy: kernels other than collectives", "part of busy: only collectives, which exchange",
                       "not counted as busy: kernels of a GPU loader",
                       " ns::k<A<B<C<D> > >, (anonymous namespace)::E> "):
             t.check(words in text, name, "missing:", words, text)
@@ -394,8 +394,8 @@ def check_gate(folder, job, shares):
         found = gate(run, limits[share])
         t.equal((found[0], found[1]["outcome"]), (status, outcome), run, share, found)
     _, item, runs, why = gate(job, limits["20%"])
-    t.equal(why, "gpu.collectives_alone_share <= 20% does not hold in {}: {:.1f} %; its GPU exchanged with "
-            "other ranks, or waited for them.".format(waits, 100 * shares[1]))
+    t.equal(why, "gpu.collectives_alone_share <= 20% does not hold in {}: {:.1f} %; its GPU exchanged data "
+            "with other ranks, or waited for them.".format(waits, 100 * shares[1]))
     t.equal(item["run"], waits, "the rank that waits most")
     for rank, share in enumerate(shares):
         close(runs[rank]["collectives_alone_share"], share, "the row of ranks says the same")

@@ -127,7 +127,7 @@ def check_leader(folder):
             leader.replace("Line", "line"), "stack whole arrays" if leader == "collate" else "do what") in text, text)
         forms.check_forms(path)
     for function, remedy in (("Metrics.log", "Do what follows the optimizer less often"),
-                             ("Places.__init__", "Make it once, before the loop")):
+                             ("Places.__init__", "Make that object once, before the loop")):
         path = line_runs.after(os.path.join(folder, "after.db"), function)
         text = forms.flat(forms.run(path))
         t.check(re.search(r"Why (Metrics.log|Line train.py:61) takes most of what the training does after the "

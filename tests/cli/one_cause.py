@@ -93,13 +93,13 @@ def swapped(path):
 
 
 # A run, its cause, and what the screen says of it with the run's numbers.
-RUNS = ((locked, "lock", "It takes 50 % of the loads' time."),
+RUNS = ((locked, "lock", "That takes 50 % of the loads' time."),
         (crowded, "cpu_contention", "They use 97 % of 4 cores."),
         (broken, "slow_samples", "50 of them take 150 ms each (the mean is 6.20 ms): 23 % of all loading."),
         (served, "shared_limit", "All of them together get 20 batches/s."),
-        (line_runs.held, "interpreter_held", "it is in Python in 94 % of the waits."),
-        (threads, "too_many_threads", "8 threads of each run or want to, 32 in all, on 8 cores."),
-        (narrowed, "narrowed_cores", "They may use 1 of the 8 cores."),
+        (line_runs.held, "interpreter_held", "ran Python in 94 % of the waits."),
+        (threads, "too_many_threads", "8 threads of each worker want a core: 32 for 8 cores."),
+        (narrowed, "narrowed_cores", "The workers may use 1 of the 8 cores."),
         (swapped, "memory", "400,000 pages were read back from disk; 12.0 GB of the run were swapped out. "
          "A worker's own memory grew from 1.00 GB to 2.00 GB."))
 

@@ -98,7 +98,7 @@ def check_words():
              ("No single rank", "they share")),
             # The other ranks' loaders are as slow: 125 ms a batch.
             ([1, 1, 90, 1], {"load_ms": 250}, "One rank waits longest in 98 % of the lost time, "
-             "but if its batches came at once, the others would wait for theirs: look at what they "
+             "but if its batches came at once, the others would wait for their own: look at what they "
              "share", ("No single rank", "Rank 0 loads")),
             # Rank 2 waits longest, but rank 0's own report is to be read.
             ([90, 90, 95, 90], {"kind": "accelerate", "inner": [loads]},

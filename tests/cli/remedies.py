@@ -232,7 +232,7 @@ def check_bursts(folder):
         rundb.build(path, [rundb.loader(batches, workers=1, batch_size=8, prefetch_factor=prefetch)])
         check("bursts", path, "prefetch_or_in_order_false" if prefetch == 2 else "", "prefetch_factor=16" if prefetch == 2 else "")
         text = forms.flat(forms.run(path))
-        t.equal("It takes 16 at once; 2 are kept ready." in text, prefetch == 2, prefetch, text)
+        t.equal("It takes 16 batches at once; 2 are kept ready." in text, prefetch == 2, prefetch, text)
         t.check("put the 16 batches of a step together" not in text, "each is a step of its own", text)
 
 
@@ -436,7 +436,7 @@ def check_other_end(folder):
             database.executemany("INSERT INTO t_meta VALUES (?, ?)", [
                 ("children_cpu_ns", int(cores * 1e9)), ("children_cpu_of_ns", 10**9), ("helper_wanted_ns", 0),
                 ("main_cpu_ns", 10**9), ("main_cpu_of_ns", 10**9), ("other_cpu_ns", 0), ("other_cpu_of_ns", 10**9)])
-        check(cores, path, "without_helper", "1. Let what the loads wait for begin earlier" if cores < 0.2 else
+        check(cores, path, "without_helper", "1. Begin earlier what the loads wait for" if cores < 0.2 else
               "1. Do in the workers what another process does")
 
 
@@ -535,7 +535,7 @@ def check_own_processes(folder):
 
 def check_asked(folder):
     """A server that sends next to nothing, while files are read, is asked for no data."""
-    for read, words in ((1, "1. Ask once, beforehand, and keep the answers, or once a batch"), (0, "1. Ask for more at a time")):
+    for read, words in ((1, "1. Ask the server once, and keep the answers, or once a batch"), (0, "1. Ask for more at a time")):
         path = build(os.path.join(folder, "asked.db"), 1 << 20, asked=0.9, peer="10.0.0.1:80")
         with sqlite3.connect(path) as database:
             database.execute("UPDATE t_batch SET read_bytes = ?", (read << 20,))
@@ -564,7 +564,7 @@ def check_beside(folder):
 def check_reopened(folder):
     """Each sample makes a reader of one file: a table is parsed anew, another file is opened anew."""
     own, reader = ("/home/me/train.py", "Rows.__getitem__", 20), ("/usr/lib/python3/site-packages/x/io.py", "Reader.__init__", 9)
-    for name, words in (("sensors.csv", "Parse sensors.csv once in each worker and keep what comes out: each sample parses it"),
+    for name, words in (("sensors.csv", "Parse sensors.csv once in each worker and keep the result: each sample parses it"),
                         ("waves.h5", "Open waves.h5 once in each worker and keep it: each sample opens it anew")):
         path, batches = os.path.join(folder, name + ".db"), rundb.simulate(300, 2, 120, 20)
         for batch in batches:
@@ -596,7 +596,7 @@ def check_compiling(folder):
                     lines=[("main", 1, "before", [own], 400),
                            ("main", 1, "before", [("/home/me/train.py", "<module>", 30)], 100)])
         check("ranks", path, "cheaper_step")
-        t.equal("dlprof-report of their folder compares all 2." in forms.flat(forms.run(path)), ranks == 2, ranks)
+        t.equal("dlprof-report of the job's folder compares all 2." in forms.flat(forms.run(path)), ranks == 2, ranks)
 
 
 def check_without_workers(folder):

@@ -166,14 +166,14 @@ def check_ranks_in_doubt(folder):
 
 def check_few(folder):
     """The report says how many batches a verdict lacks: not all batches that were seen count."""
-    for count, words in ((1, "1 batch was seen, of which 0 count:"),
-                         (2, "2 batches were seen, of which 1 counts:"),
-                         (19, "19 batches were seen, of which 18 count:"),
-                         (20, "20 batches were seen, of which 19 count:"), (21, None)):
+    for count, words in ((1, "1 batch was seen; 0 count,"),
+                         (2, "2 batches were seen; 1 counts,"),
+                         (19, "19 batches were seen; 18 count,"),
+                         (20, "20 batches were seen; 19 count,"), (21, None)):
         path = rundb.build(os.path.join(folder, "few%d.db" % count),
                            [rundb.loader(rundb.simulate(count, 1, 6, 10), workers=1)])
         text = forms.flat(forms.run(path))
-        t.check(words is None or words + " after the first, with a whole step. A verdict needs 20."
+        t.check(words is None or words + " as the first and those without a whole step do not. A verdict needs 20."
                 in text, count, text)
         t.equal("INCOMPLETE" in text, words is not None, count, text)
 
@@ -211,11 +211,11 @@ def check_delivery(folder):
     gathered = rundb.simulate(1280, 4, 1, lambda i: 20 if i % 64 == 63 else 0.001, delivery_ms=2)
     crowd = {"other_cpu_ns": "1500", "other_cpu_of_ns": "1000", "cpus": "2"}
     for batches, meta, words in (
-            (delayed, {}, "has its parts, and lines of code in the waits"),
+            (delayed, {}, "lists parts of the receiving, and lines of code in the waits"),
             (delayed, crowd, "Other programs took 1.5 of the 2 cores"),
             # What the training started, such as a Manager, is no other program.
             (delayed, dict(crowd, helpers_cpu_ns="1500", main_cpu_of_ns="1000"),
-             "has its parts, and lines of code in the waits"),
+             "lists parts of the receiving, and lines of code in the waits"),
             (rundb.simulate(400, 4, 20, 50, delivery_ms=4), {}, "Why Steps take 93 % of the time. Receiving finished batches"),
             (gathered, {}, "1. Let the workers put the 64 batches of a step together")):
         size = {"batch_size": None} if batches is gathered else {}
@@ -391,7 +391,8 @@ def check_loader(folder):
 
 def check_unseen_loads(folder):
     """Of a loader whose loads are not seen it depends on its kind what is to be done."""
-    faster, raised = "Make the loader faster.", "Raise its own settings for parallel calls, threads and prefetching."
+    faster = "Make the loader faster."
+    raised = "Raise the loader's own settings for parallel calls, threads and prefetching."
     marked = "Make the loader faster; mark its loads (dlprof.h) to see how."
     beside = ("Let it load beside the training, in threads or processes. In a PyTorch DataLoader dlprof would see the "
               "loads, too.")

@@ -198,7 +198,7 @@ def main():
 
     found = check("pool", run("pool", POOL), "narrow_pool", "own_threads",
                   ("ReadFile takes 90 % of what MapAndBatch does, 25.2 ms a call, waiting for files",
-                   "8 calls at once are asked for, 1.7 run: the pool has 2 threads", "Prefetch holds 0 of 4 when asked",
+                   "The program asks for 8 calls at once, 1.7 run: the pool has 2 threads", "Prefetch holds 0 of 4 when asked",
                    "options.threading.private_threadpool_size = 8"))
     t.equal([stage["name"] for stage in found["stages"]], [row[0] for row in POOL], "stages of JSON")
     t.equal([stage["name"] for stage in found["stages"] if stage["waited_for"]],
@@ -222,7 +222,7 @@ def main():
            "Beside DecodeJpeg 23 %"))
     check("python", run("python", OWN_PYTHON), "serial_stage", "cheaper_stage",
           ("16.0 ms a call, 11.0 ms of it on the CPU: Python of the program's own",
-           "One call at a time is asked for", "Prefetch holds 0 when asked"))
+           "The program asks for one call at a time", "Prefetch holds 0 when asked"))
     check("asleep", run("asleep", WAITING_PYTHON), "serial_stage", "parallel_stage",
           ("16.0 ms a call, and waits for 90 % of that: Python of the program's own",
            "Let map() run several calls at once: map(..., num_parallel_calls=16)",

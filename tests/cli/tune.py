@@ -295,7 +295,7 @@ def check_rank():
     """In a job of several ranks the screen names the one that is measured, whole."""
     tuned = Tuned("sleep", 0.04, 0.01, 1, "--max-time", "1", RANK="1", WORLD_SIZE="2")
     text = t.run(tuned.argv, env=tuned.env).out
-    t.check("Rank 1 of 2 waits most: predicted for it, and measured" in " ".join(text.split()), text)
+    t.check("Rank 1 of 2 waits most: gains are predicted and measured for it" in " ".join(text.split()), text)
 
 
 def check_slow():
@@ -356,7 +356,7 @@ def check_interrupt():
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     t.equal(process.returncode, 3, "status", out, err)
-    t.check("NOTHING PROVEN" in out and "It ended early: it was interrupted." in out, "said", out)
+    t.check("NOTHING PROVEN" in out and "The search ended early: it was interrupted." in out, "said", out)
     count = t.rows(os.path.join(tuned.folder, "base-1.db"), "SELECT COUNT(*) AS n FROM batch")[0]["n"]
     t.check(count < 40, "the run went on to its end,", count, "batches")
     left = [line for line in os.popen("ps -eo args").read().splitlines() if tuned.program in line]

@@ -45,6 +45,6 @@ Test(explain, the_page_of_skipped_batches_has_the_limit_of_the_code)
 {
 	char limit[32];
 
-	snprintf(limit, sizeof(limit), "and %g ms)", SKIPPED_STEP_NS / 1e6);
+	snprintf(limit, sizeof(limit), "at most %g ms)", SKIPPED_STEP_NS / 1e6);
 	cr_expect_not_null(strstr(explain_find("skipped_batches")->page, limit), "%s", limit);
 }

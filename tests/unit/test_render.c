@@ -470,18 +470,19 @@ Test(evidence, steps_that_take_long)
 
 	d->cause = CAUSE_STEPS_HELD;
 	d->grounds.steps_held = (struct steps_held){.share = 0.3, .error = 0.05};
-	cr_expect_str_eq(evidence(&report), " It is in Python in 30 % (± 5) of their time.");
+	cr_expect_str_eq(evidence(&report),
+			 " That thread runs Python in 30 % (± 5) of the steps' time.");
 	report.gpu_use.is_known = true;
-	cr_expect_str_eq(evidence(&report), " They wait for it in 30 % (± 5) of their time.");
+	cr_expect_str_eq(evidence(&report), " They wait for it in 30 % (± 5) of the steps' time.");
 	d->cause = CAUSE_STEP_LINE;
 	d->causes[0] = (struct cause_cost){CAUSE_STEP_LINE, 20e9, 0.2};
 	d->causes[1] = (struct cause_cost){CAUSE_EPOCH_START, 8e9, 0.08};
 	d->cause_count = 1;
-	cr_expect_str_eq(evidence(&report), " At least 20 % of the time is spent there.");
+	cr_expect_str_eq(evidence(&report), " At least 20 % of all time is spent in that line.");
 	d->cause_count = 2;
 	d->causes[0].cause = CAUSE_MAIN_THREAD_PERIODIC;
 	cr_expect_str_eq(evidence(&report),
-			 " At least 20 % of the time is spent there. That is time of steps; "
+			 " At least 20 % of all time is spent in that line. That is time of steps; "
 			 "most of the waiting is starting and ending epochs, 8.0 % of the time.");
 }
 
@@ -612,11 +613,11 @@ Test(remedy, hidden_copies_name_figures_only_if_these_are_known)
 	struct remedy remedy;
 
 	remedy_say(&report, &advice, &remedy);
-	cr_expect_eq(strstr(remedy.how, "It only receives"), NULL, "%s", remedy.how);
+	cr_expect_eq(strstr(remedy.how, "The GPU only receives"), NULL, "%s", remedy.how);
 	report.gpu_use = (struct gpu_use){.exposed_share = 0.5, .h2d_bytes_per_s = 1e9};
 	report.gpu_sums.seen_count = 10;
 	report.gpu_sums.h2d_bytes = 1e6;
 	remedy_say(&report, &advice, &remedy);
-	cr_expect_neq(strstr(remedy.how, "It only receives for 50 % of the time: 100 kB a step"),
-		      NULL, "%s", remedy.how);
+	cr_expect_neq(strstr(remedy.how, "The GPU only receives for 50 % of the time: 100 kB a "
+		      "step"), NULL, "%s", remedy.how);
 }

@@ -145,7 +145,7 @@ static void add_verdict(const struct tune *tune, struct outline *o)
 				     UNITS_SHARE(tune->stall_ratio));
 	}
 	if (*tune->cut)
-		outline_cell(o, "It ended early: %s.", tune->cut);
+		outline_cell(o, "The search ended early: %s.", tune->cut);
 }
 
 static const char *verdict_words(const struct tune_trial *trial)
@@ -201,17 +201,17 @@ static void add_samples(const struct tune *tune, struct outline *o)
 	if (tune->world_size > 1)
 		outline_item(o, "Rank",
 			     "%" PRId64 " of %" PRId64
-			     " waits most: predicted for it, and measured",
+			     " waits most: gains are predicted and measured for it",
 			     tune->rank, tune->world_size);
 	if (*tune->resumed)
 		outline_item(o, "Resumed",
-			     "runs read what earlier ones wrote (%s), and wrote it again: if they "
-			     "resume from that, they are not alike, and gains are in doubt",
+			     "runs read files of earlier runs (%s), and wrote them again: if runs "
+			     "resume from these, they are not alike, and gains are in doubt",
 			     tune->resumed);
 	if (tune->other_cores > 0)
 		outline_item(o, "Others",
-			     "other programs took %.2g of the %.3g cores in the first run; "
-			     "without them, the gains are others",
+			     "other programs took %.2g of the %.3g cores in the first run; without "
+			     "these programs, gains may differ",
 			     tune->other_cores, tune->cores);
 }
 

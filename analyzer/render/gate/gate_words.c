@@ -75,8 +75,8 @@ const char *gate_found_words(const struct gate_item *item, char *text)
 const char *gate_odd_words(const struct gate_result *result, char *text)
 {
 	snprintf(text, GATE_WORDS,
-		 "its %s is far above the others; without it more than %s fails, and this run "
-		 "would. Remove it if it does not belong there.",
+		 "its %s is far above the others; without this baseline more than %s fails, and "
+		 "this run would. Remove it if it does not belong there.",
 		 PERCENT(result->odd), POINTS(result->odd_edge));
 	return text;
 }
@@ -106,7 +106,7 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 		break;
 	case GATE_FEW:
 		gate_add(text, "%s has %.0f batches and %zu are needed: let it run longer",
-			 run->is_one_of_several ? "its loader that waits most" : "it",
+			 run->is_one_of_several ? "the loader for which it waits most" : "it",
 			 sample->value[GATE_BATCHES], sample->needed_count);
 		break;
 	case GATE_RANKS:
@@ -283,7 +283,7 @@ static void add_failure(const struct gate_report *report, const struct gate_item
 		add_change(&report->change, text);
 	} else if (item->limit.metric == GATE_COLLECTIVES_ALONE) {
 		/* The cause of the loader's waits does not explain time spent in collectives. */
-		gate_add(text, "; its GPU exchanged with other ranks, or waited for them");
+		gate_add(text, "; its GPU exchanged data with other ranks, or waited for them");
 	} else {
 		add_cause(run, text);
 		if (report->has_change) {

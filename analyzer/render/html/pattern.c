@@ -200,7 +200,7 @@ static void put_phase_figure(struct html *html, const struct phases *phases, siz
 	figure_begin(
 		html, &f, "plot", PHASE_HEIGHT, "Batches by their place",
 		"The %s of each batch over its number modulo %zu, its place; a dot is a batch, a "
-		"line the mean of the place.",
+		"line the mean of the batches at a place.",
 		what, modulus);
 	f.x_low = -0.5;
 	f.x_high = (double)modulus - 0.5;
@@ -232,7 +232,7 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 	bool by_worker = s->workers > 1 && modulus == (size_t)s->workers && s->in_order == 1;
 
 	put_phase_figure(html, phases, modulus, what);
-	figure_keys(html, {"dot", "a batch"}, {"mean", "mean of the place"});
+	figure_keys(html, {"dot", "a batch"}, {"mean", "mean of all batches at this place"});
 	html_put(html, "<figcaption>");
 	html_say(html,
 		 "The %s of a batch over its place: its number in the epoch, modulo %zu%s.%s%s",

@@ -188,7 +188,7 @@ static void culprit_words(const struct ranks *ranks, struct text *text)
 	} else if (job->starved && job->alignment != RANK_ALONE) {
 		if (job->blame_share >= MOSTLY && spread.most >= LONGER * spread.median)
 			text_add(text, "One rank waits longest in %s of the lost time, but if its "
-				 "batches came at once, the others would wait for theirs: look",
+				 "batches came at once, the others would wait for their own: look",
 				 UNITS_SHARE(job->blame_share));
 		else
 			text_add(text, "No single rank is to blame: look");
@@ -420,7 +420,7 @@ static void add_rows(const struct ranks *ranks, size_t most, bool with_paths, st
 	if (!order)
 		return;
 	if (ranks->count > RANKS_MOST_ROWS)
-		outline_title(o, "Those that are to blame for most come first");
+		outline_title(o, "The ranks that are to blame for most come first");
 	ranks_order(ranks, order);
 	for (size_t i = 0; i < ranks->count && i < most; i++)
 		add_row(ranks, order[i], with_paths, o);

@@ -182,7 +182,7 @@ static void add_load(const struct report *report, struct outline *o)
 	if (totals->cpu_ns != UNKNOWN)
 		outline_part(o, "CPU", report_load_mean(report, totals->cpu_ns), load_ns,
 			     report->series.worker_threads >= 1
-				     ? "of the load, in its own thread; other threads ran, too"
+				     ? "of the load, in the thread that loads; others ran, too"
 				     : "of the load; the rest it waited, or had no core");
 	if (report->series.workers != 0) {
 		outline_part(o, "hand-over", report_load_mean(report, totals->transfer_ns), NAN,
@@ -275,7 +275,7 @@ static void add_trust(const struct report *report, struct outline *o)
 			UNITS_SHARE((double)f->readiness_count / (double)f->steady_count));
 	if (!isnan(report->diagnosis.boot.low95))
 		outline_item(o, "Interval",
-			     "%s to %s (95 %%) as this run's batches vary; others may differ more",
+			     "%s to %s (95 %%) as this run's batches vary; a rerun may differ more",
 			     UNITS_SHARE(report->diagnosis.boot.low95),
 			     UNITS_SHARE(report->diagnosis.boot.high95));
 }

@@ -286,7 +286,7 @@ static void add_lock(const struct grounds *r, struct text *text)
 	const struct load_peer *lock = load_facts_peer(r->facts, LOAD_WAIT_LOCK);
 	const bool is_named = lock && 2 * lock->ns >= r->facts->wait_ns[LOAD_WAIT_LOCK];
 
-	text_add(text, " It takes %s of the loads' time%s%s.", UNITS_SHARE(r->lock_share),
+	text_add(text, " That takes %s of the loads' time%s%s.", UNITS_SHARE(r->lock_share),
 		 is_named ? ": " : "", is_named ? lock->name : "");
 }
 
@@ -309,13 +309,13 @@ static void add_holder(const struct report *report, struct text *text)
 	/* A thread called "python" has the program's name, and none of its own. */
 	if (r->holder.cpu_ns > 0)
 		text_add(text, " %s%.16s used %s of CPU%s",
-			 strncmp(r->holder.name, "python", 6) == 0 ? "It" : "Thread ",
+			 strncmp(r->holder.name, "python", 6) == 0 ? "That thread" : "Thread ",
 			 strncmp(r->holder.name, "python", 6) == 0 ? "" : r->holder.name,
 			 UNITS_TIME(r->holder.cpu_ns), r->holder.is_line ? "" : ".");
 	if (!r->holder.is_line)
 		return;
-	text_add(text, "%s it is in Python in %s of the waits.",
-		 r->holder.cpu_ns > 0 ? ";" : " In another thread", UNITS_SHARE(r->holder.share));
+	text_add(text, "%s ran Python in %s of the waits.",
+		 r->holder.cpu_ns > 0 ? "; it" : " Another thread", UNITS_SHARE(r->holder.share));
 }
 
 static void add_memory(const struct load_facts *facts, struct text *text)
@@ -439,7 +439,7 @@ static void add_first(const struct report *report, struct text *text)
 		add_inner(report->inner, text);
 		break;
 	case CAUSE_STEP_LINE:
-		text_add(text, " At least %s of the time is spent there.",
+		text_add(text, " At least %s of all time is spent in that line.",
 			 UNITS_SHARE(d->causes[0].share));
 		break;
 	case CAUSE_SAVING:
@@ -477,12 +477,12 @@ static void add_first(const struct report *report, struct text *text)
 		add_holder(report, text);
 		break;
 	case CAUSE_STEPS_HELD:
-		text_add(text, " %s in %s (± %.0f) of their time.",
-			 report_has_gpu(report) ? "They wait for it" : "It is in Python",
+		text_add(text, " %s in %s (± %.0f) of the steps' time.",
+			 report_has_gpu(report) ? "They wait for it" : "That thread runs Python",
 			 UNITS_SHARE(r->steps_held.share), 100 * r->steps_held.error);
 		break;
 	case CAUSE_BURSTS:
-		text_add(text, " It takes %" PRId64 " at once; %" PRId64 " are kept ready.",
+		text_add(text, " It takes %" PRId64 " batches at once; %" PRId64 " are kept ready.",
 			 report->diagnosis.burst,
 			 (int64_t)series_ahead(&report->series) * report->series.workers);
 		add_cost(report, text);
@@ -521,7 +521,7 @@ static void add_first(const struct report *report, struct text *text)
 		add_samples(report, text);
 		break;
 	case CAUSE_TOO_MANY_THREADS:
-		text_add(text, " %.2g threads of each run or want to, %.2g in all, on %.3g cores.",
+		text_add(text, " %.2g threads of each worker want a core: %.2g for %.3g cores.",
 			 r->facts->runnable_threads, r->threads, report->series.cores);
 		break;
 	case CAUSE_TOO_MANY_WORKERS:
@@ -533,7 +533,7 @@ static void add_first(const struct report *report, struct text *text)
 		text_add(text, ".");
 		break;
 	case CAUSE_NARROWED_CORES:
-		text_add(text, " They may use %.3g of the %.3g cores.", r->cores_allowed,
+		text_add(text, " The workers may use %.3g of the %.3g cores.", r->cores_allowed,
 			 r->cores_there);
 		if (r->facts->cores_at_start > report->series.cores)
 			text_add(text, " The training itself lost cores from its CPU mask after "
@@ -544,7 +544,7 @@ static void add_first(const struct report *report, struct text *text)
 		break;
 	case CAUSE_GROWING_LOADS:
 	case CAUSE_GROWING_IN_EPOCH:
-		text_add(text, " They grow ");
+		text_add(text, " Loads grow ");
 		evidence_add_growth(&r->growth, text);
 		text_add(text, ".");
 		break;
@@ -560,8 +560,8 @@ static void add_calm(const struct report *report, struct text *text)
 
 	if ((!first && !last) || !report->finding.starved || d->cause == CAUSE_COLD_CACHE)
 		return;
-	text_add(text, " The %s %s of %s batches hardly waited.", first ? "first" : "last",
-		 UNITS_COUNT((int64_t)(first ? first : last)),
+	text_add(text, " The training hardly waited for the %s %s of %s batches.",
+		 first ? "first" : "last", UNITS_COUNT((int64_t)(first ? first : last)),
 		 UNITS_COUNT((int64_t)report->finding.batch_count));
 }
 

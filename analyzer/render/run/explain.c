@@ -20,15 +20,15 @@ static const struct explanation PAGES[] = {
 	 "it is known of half of the batches or more. The other batches are then left out, "
 	 "since one ratio has one clock, and the report says how many they are."},
 	{"gpu_idle", "metric", "The time in which the GPU ran no kernel and no graph.",
-	 "Each nanosecond of it has one cause, the first of these that holds. data: the "
-	 "training thread waited for this batch. copies: something was copied to the device. "
-	 "sync: the host had waited for the GPU, which so ran out of work. host: no launch for "
+	 "Each nanosecond of it has one cause, the first of these that holds. data: the training "
+	 "thread waited for a batch. copies: something was copied to the device. sync: the host "
+	 "had waited for the GPU, so that the GPU ran out of work. host: nothing was launched for "
 	 "more than 10 us. Else other. Their sum is the step less the busy time.\n\nWhere CUDA "
 	 "graphs are recorded as wholes, gaps within them count as busy: busy is then an upper "
-	 "bound.\n\nWhere a process drives several devices, it is the mean idle time of those "
-	 "that the loader feeds: those that get at least a quarter of the bytes that the host "
-	 "sends to the most fed one. The others work on what these hand them. The view "
-	 "gpu_device has each."},
+	 "bound.\n\nWhere a process drives several devices, gpu_idle is the mean of the devices "
+	 "that the loader feeds. Each of these gets at least a quarter of the bytes that the host "
+	 "sends to the device with most. The other devices get their data from these, and do not "
+	 "count. The view gpu_device has each device."},
 
 	{"collectives_alone_share", "metric",
 	 "Share of the time in which the GPU ran nothing but collectives.",
@@ -40,48 +40,47 @@ static const struct explanation PAGES[] = {
 	{"stall_ratio", "metric", "Share of its time that the training waits for data.",
 	 "All time in iter(), next() and the end of epochs, over the time from the first batch to "
 	 "the end of the last step. Its parts are not_ready, receiving, sampling, epoch_start and "
-	 "epoch_end. "
-	 "Under 5 %: not input-bound; 5 to 20 %: moderately; over 20 %: highly. Without waiting "
-	 "the run would be 1 / (1 - ratio) times as fast."},
-	{"in_doubt", "metric", "It cannot be told whose the recorded waits are.",
+	 "epoch_end. Under 5 %: not input-bound; 5 to 20 %: moderately; over 20 %: highly. Without "
+	 "waiting the run would be 1 / (1 - ratio) times as fast."},
+	{"in_doubt", "metric", "It is not known whether the recorded waits are the training's own.",
 	 "A thread takes batches from a loader and hands them on in a way that is not followed: an "
 	 "event loop, polling, several batches in one item. Or a thread other than the main one "
 	 "does next to nothing with its batches, and the main thread works while that one waits. "
-	 "If it prefetches for the training, "
-	 "the training waits elsewhere and for less. So there is no "
-	 "verdict: the first line says IN DOUBT, --json has the figure beside in_doubt, the line "
-	 "at exit has none, and report and gate exit with status 3.\n\nName what the training "
-	 "itself asks: DLPROF_BATCH_FN=module:Class.__next__, or the generator or function that "
-	 "hands out a batch. Its waits are then the training's, and the thread's are left out."},
+	 "If such a thread prefetches for the training, the training itself waits elsewhere and "
+	 "for less. So there is no verdict: the first line says IN DOUBT, --json has the figure "
+	 "beside in_doubt, the line at exit has none, and report and gate exit with status "
+	 "3.\n\nName what the training itself asks: DLPROF_BATCH_FN=module:Class.__next__, or the "
+	 "generator or function that hands out a batch. Its waits are then the training's, and the "
+	 "thread's are left out."},
 	{"batches", "metric", "Batches that a loader handed to the training.",
 	 "Where the training asks several loaders, as one to train and one to validate, the first "
 	 "line of the report counts the batches of all. The report judges the loader that is "
-	 "waited for most: stall.batches, stall.steady_batches and stall.starved_batches of "
-	 "--json are its own, batches of a job's ranks, too, and a limit on stall.batches is for "
-	 "it. loaders of --json has each loader's. The stall ratio, wait_s and time_s are of the "
-	 "training's thread, with the waits for all of its loaders."},
+	 "waited for most: stall.batches, stall.steady_batches and stall.starved_batches of --json "
+	 "count only its batches; so do the batches of a job's ranks, and a limit on "
+	 "stall.batches. The list loaders of --json has each loader's. The stall ratio, wait_s and "
+	 "time_s are of the training's thread, with the waits for all of its loaders."},
 	{"starved", "metric",
 	 "A batch that was not finished when asked for and was waited for noticeably.",
-	 "A steady batch, not known to have been ready, with a wait of at least theta = max(2 ms, "
-	 "10 % of the median step). Handing over a ready batch takes about 1 ms, so a short wait "
-	 "proves nothing."},
+	 "A steady batch that is not known to have been ready, and was waited for at least theta = "
+	 "max(2 ms, 10 % of the median step). Handing over a ready batch takes about 1 ms, so a "
+	 "short wait proves nothing."},
 	{"ci95", "metric",
 	 "Range of the stall ratio (95 %), by how the batches of this run vary.",
 	 "Circular block bootstrap over the steady batches, blocks of 2 x prefetch_factor x "
 	 "workers, 400 resamples, fixed seed: the same run always gives the same interval. Other "
 	 "runs vary more, for example if storage is slower that day."},
 	{"trimmed_ratio", "metric", "The stall ratio without its largest waits.",
-	 "Leaves out the largest half percent of the stalls, at least one. A run is starved "
-	 "only if 2.5 % remain."},
+	 "Leaves out the largest half percent of the stalls, at least one. A run is starved only "
+	 "if the rest is 2.5 % or more."},
 	{"not_ready", "metric", "Share of the time spent waiting for batches to be finished.",
 	 "Part of the stall ratio. Without workers it is the load itself."},
 	{"receiving", "metric", "Share of the time spent receiving finished batches.",
 	 "Part of the stall ratio. See the cause delivery."},
 	{"sampling", "metric", "Share of the time spent choosing the samples of batches.",
 	 "Part of the stall ratio. The sampler, or batch sampler, of a DataLoader runs in the "
-	 "training's thread while that waits, with workers, too. What of it lies within iter() or "
-	 "the first batches of an epoch is part of epoch_start. null: this loader's sampler is not "
-	 "seen; what it takes is in not_ready and receiving."},
+	 "training's thread while that waits, with workers, too. Sampling within iter() or for the "
+	 "first batches of an epoch is part of epoch_start. null: this loader's sampler is not "
+	 "seen; its time is in not_ready and receiving."},
 	{"epoch_end", "metric", "Share of the time spent ending epochs: workers are shut down.",
 	 "Part of the stall ratio. See the cause epoch_start."},
 	{"startup", "metric", "The wait for the very first batch.",
@@ -152,8 +151,8 @@ static const struct explanation PAGES[] = {
 	{"confidence", "metric", "How far the verdict can be trusted.",
 	 "High from 300 steady batches on (the ratio of a fresh run then differs by some 3 "
 	 "points), medium from 100 (5 points), else low. One step lower where it is not known for "
-	 "95 % of them whether they were ready, where over 1 % of the records were lost, or where "
-	 "the GPU's idle time was only guessed."},
+	 "95 % of the batches whether they were ready, where over 1 % of the records were lost, or "
+	 "where the GPU's idle time was only guessed."},
 	{"step", "metric", "What the training does in its steps, by the host's clock.",
 	 "Parts of a PyTorch training: before the backward pass (copies to the GPU, forward, "
 	 "loss), in it, between it and the optimizer (clipping, scaling), in the optimizer, and "
@@ -165,14 +164,14 @@ static const struct explanation PAGES[] = {
 	 "Before PyTorch 2.0 the optimizer is not observed, nor what lies before it; nor if "
 	 "torch.compile compiled it, or one of several. JAX and TensorFlow are not split."},
 	{"compute_period", "metric", "Long steps that come every so many batches.",
-	 "As period, of the steps instead of the waits. See main_thread_periodic."},
-	{"noise", "metric", "A difference between two runs that need not be one.",
-	 "compare marks it by ~: the 95 % interval of the difference holds 0, or the difference "
-	 "is under 2 % of the step (of the load, for its parts; 2 points of stall). The "
-	 "interval comes from blocks of the run, of the length that makes it widest, because "
-	 "storage or a neighbour can be slow for hundreds of batches: among 500 pairs of equal "
-	 "simulated runs of each of nine kinds, 5 % or less were called different. What makes "
-	 "one run as a whole differ from another is not in it."},
+	 "As period, but for steps instead of waits. See main_thread_periodic."},
+	{"noise", "metric", "A difference between two runs that may be mere chance.",
+	 "compare marks it by ~: the 95 % interval of the difference holds 0, or the difference is "
+	 "under 2 % of the step (of the load, for its parts; 2 points of stall). The interval "
+	 "comes from blocks of the run, of the length that makes it widest, because storage or a "
+	 "neighbour can be slow for hundreds of batches: among 500 pairs of equal simulated runs "
+	 "of each of nine kinds, 5 % or less were called different. It does not cover what makes "
+	 "one whole run differ from another."},
 	{"culprit", "metric", "The rank of a job for whose data all others wait.",
 	 "Ranks that train together meet in every step. A step loses as much as the longest "
 	 "stall among them, and the rank with that stall is to blame for the step. The culprit "
@@ -181,9 +180,9 @@ static const struct explanation PAGES[] = {
 	 "collective. Ranks that are equally bad, as those of one bad machine, are named "
 	 "together (culprits)."},
 	{"gain_min", "metric", "How much faster the job is, at least, without the culprits' waits.",
-	 "And gain_max, at most. What the other ranks wait meanwhile may remain or vanish, and a "
-	 "step on a busy machine does not take the same time twice. On a quiet one the two are "
-	 "close."},
+	 "gain_max is the same, at most. The other ranks' waits at that time may remain or vanish, "
+	 "and a step on a busy machine does not take the same time twice. On a quiet machine "
+	 "gain_min and gain_max are close."},
 	{"groups", "metric", "Ranks of a job that never wait for each other.",
 	 "As independent data-parallel groups in one job. The ranks of a group keep level, and the "
 	 "groups get ever further apart. The job's figures are then those of the group that loses "
@@ -192,30 +191,29 @@ static const struct explanation PAGES[] = {
 	{"blame_share", "metric", "Share of the job's lost time for which one rank is to blame.",
 	 "See culprit."},
 	{"lag", "metric", "Whether the ranks of a job wait for each other.",
-	 "Measured where one rank stalls: how much longer its step is than the mean of the "
-	 "others' steps, divided by its stall. 0: all steps are alike, so the ranks meet. 1: "
-	 "nobody waits for it. Over .5 the ranks are aligned by the clock instead, or judged "
-	 "one by one."},
+	 "Measured where one rank stalls: how much longer its step is than the mean of the others' "
+	 "steps, divided by its stall. 0: all steps are alike, so the ranks meet. 1: no rank waits "
+	 "for another. Over .5 the ranks are aligned by the clock instead, or judged one by one."},
 
 	{"gate", "limit", "What a gate asserts: --limit 'METRIC<=VALUE', as often as wanted.",
-	 "--warn 'METRIC<=VALUE' only warns. @FILE holds options of the gate, one a line; # "
-	 "begins a comment.\n\nstall.ratio <= 10%: fails if the ratio (all waiting, see "
-	 "stall_ratio) is above it with 99 % confidence, by the bootstrap that ci95 is "
-	 "of.\n\nstall.ratio.increase <= 3pp: fails if the ratio is above the mean of the "
-	 "baselines (five or more, of the same kind as the run) by more than that and by more "
-	 "than k times their standard deviation or the run's bootstrap error, whichever is "
-	 "larger; k is 4.1 for five. --rule separation fails if three runs are all above all "
-	 "baselines instead.\n\nstall.trimmed_ratio, stall.not_ready, stall.receiving, "
-	 "stall.sampling, stall.epoch_start, stall.epoch_end, loss.share <= SHARE; stall.startup, "
-	 "stall.wait_p50, stall.wait_p99, workers.load_mean <= TIME (250ms, 2s): the values of "
-	 "--json, without a margin for chance. stall.batches, stall.steady_batches >= "
-	 "N.\n\ngpu.idle, gpu.collectives_alone_share <= SHARE: the values of --json, where the "
-	 "clock is the GPU's. They cannot be judged where CUDA graphs are recorded as wholes. A "
-	 "rank that fails the latter is one that waits, not the one it waits for.\n\nA run cannot "
-	 "be judged if it has fewer than max(300, 20 x prefetch_factor x workers) batches (if "
-	 "that is so only of the loader that waits most, a limit on stall.ratio is judged where "
-	 "its few waits leave no doubt), lost more than 1 % of its records, still records, has "
-	 "fewer than five baselines, or belongs to a job whose other ranks left no database "
+	 "--warn 'METRIC<=VALUE' only warns. @FILE holds options of the gate, one a line; # begins "
+	 "a comment.\n\nstall.ratio <= 10%: fails if the ratio (all waiting, see stall_ratio) is "
+	 "above it with 99 % confidence, by the bootstrap that ci95 is of.\n\nstall.ratio.increase "
+	 "<= 3pp: fails if the ratio is above the mean of the baselines (five or more, of the same "
+	 "kind as the run) by more than that and by more than k times their standard deviation or "
+	 "the run's bootstrap error, whichever is larger; k is 4.1 for five baselines. --rule "
+	 "separation fails if three runs are all above all baselines "
+	 "instead.\n\nstall.trimmed_ratio, stall.not_ready, stall.receiving, stall.sampling, "
+	 "stall.epoch_start, stall.epoch_end, loss.share <= SHARE; stall.startup, stall.wait_p50, "
+	 "stall.wait_p99, workers.load_mean <= TIME (250ms, 2s): the values of --json, without a "
+	 "margin for chance. stall.batches, stall.steady_batches >= N.\n\ngpu.idle, "
+	 "gpu.collectives_alone_share <= SHARE: the values of --json, where the clock is the "
+	 "GPU's. They cannot be judged where CUDA graphs are recorded as wholes. A rank that fails "
+	 "gpu.collectives_alone_share is one that waits, not the rank for which it waits.\n\nA run "
+	 "cannot be judged if it has fewer than max(300, 20 x prefetch_factor x workers) batches "
+	 "(if only the loader that is waited for most has so few, a limit on stall.ratio is judged "
+	 "where its few waits leave no doubt), lost more than 1 % of its records, still records, "
+	 "has fewer than five baselines, or belongs to a job whose other ranks left no database "
 	 "(--ranks N: only N ranks load data). The gate then exits with status 3, unless "
 	 "--on-inconclusive says otherwise, or --on-few-baselines where only baselines are "
 	 "missing."},

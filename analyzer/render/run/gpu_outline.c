@@ -53,10 +53,10 @@ static void add_time(const struct report *report, struct outline *o)
 		     info->is_upper_bound ? "at most: graphs are recorded as wholes" : "");
 	if (sums->nccl_ns > 0 && sums->compute_ns >= 0) {
 		outline_part(o, "computing", sums->compute_ns, sums->step_ns,
-			     "of it, kernels other than collectives");
+			     "part of busy: kernels other than collectives");
 		outline_part(o, "collectives", sums->busy_ns - sums->compute_ns, sums->step_ns,
-			     "of it, nothing but these: exchanging with other ranks, or waiting "
-			     "for them");
+			     "part of busy: only collectives, which exchange with other ranks or "
+			     "wait for them");
 	}
 	if (sums->loading_ns > 0)
 		outline_part(o, "loading", sums->loading_ns, sums->step_ns,

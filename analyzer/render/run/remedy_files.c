@@ -55,8 +55,8 @@ void remedy_keep_open(const struct report *report, const struct advice *advice, 
 	if (!file)
 		return;
 	if (is_parsed(file)) {
-		remedy_line(ret, "Parse %.60s once in each worker and keep what comes out: each "
-			    "sample parses it anew.", file);
+		remedy_line(ret, "Parse %.60s once in each worker and keep the result: each sample "
+			    "parses it anew.", file);
 		ret->how = "Parse it in the dataset's __init__, or once, beforehand, into an array "
 			   "(numpy.save) that workers map (mmap_mode='r').";
 	} else {
@@ -141,7 +141,7 @@ void remedy_requests(const struct report *report, const struct advice *advice, s
 	const struct line_frame *call = connecting_call(report);
 
 	if (asks_beside_files(report)) {
-		ret->line = "Ask once, beforehand, and keep the answers, or once a batch.";
+		ret->line = "Ask the server once, and keep the answers, or once a batch.";
 		ret->how = "The data comes from files, and next to nothing from the server. "
 			   "huggingface_hub asks if its cache is up to date: "
 			   "local_files_only=True, or HF_HUB_OFFLINE=1.";
@@ -159,10 +159,10 @@ void remedy_helper(const struct report *report, const struct advice *advice, str
 
 	if (r->takes_turns) {
 		ret->line = "Fill that queue faster, or do in the workers what its other end does.";
-		ret->how = "Start more processes that fill it, if they share nothing; more workers "
-			   "only wait for it, too.";
+		ret->how = "Start more processes that fill the queue, if they share nothing; more "
+			   "workers only wait, too.";
 	} else if (r->is_other_end_idle) {
-		ret->line = "Let what the loads wait for begin earlier, or do it once, beforehand.";
+		ret->line = "Begin earlier what the loads wait for, or do it once, beforehand.";
 		ret->how = "The process at the other end of the pipe is not seen to compute, so it "
 			   "waits, too. Begin several at once, by threads, before they are needed.";
 	}

@@ -54,7 +54,7 @@ void remedy_pauses(const struct report *report, const struct advice *advice, str
 		return;
 	/* A constructor of the user's that takes the pauses makes something anew. */
 	if (code_is_leader_maker(report, LINE_AFTERS)) {
-		ret->line = "Make it once, before the loop, not again and again.";
+		ret->line = "Make that object once, before the loop, not again and again.";
 		ret->how = "What the constructor (__init__) reads or computes can be kept between "
 			   "epochs. Lightning makes loaders and datasets anew with "
 			   "reload_dataloaders_every_n_epochs.";
@@ -73,9 +73,9 @@ void remedy_other_thread(const struct report *report, const struct advice *advic
 			 struct remedy *ret)
 {
 	if (report->diagnosis.cause == CAUSE_STEPS_HELD)
-		ret->how = "If it loads batches (a background generator around a DataLoader), give "
-			   "that DataLoader num_workers; else use multiprocessing.Process instead "
-			   "of threading.Thread.";
+		ret->how = "If the thread loads batches (a background generator around a "
+			   "DataLoader), give that DataLoader num_workers; else use "
+			   "multiprocessing.Process instead of threading.Thread.";
 }
 
 /* Adds what else is known of long steps: they grow, wait for other ranks, or compile. */
@@ -90,8 +90,8 @@ static void add_step(const struct report *report, struct remedy *ret)
 		remedy_how(ret, ".");
 	}
 	if (report->facts.ranks > 1)
-		remedy_how(ret, " It may wait there for other ranks: dlprof-report of their folder "
-			   "compares all %.0f.", report->facts.ranks);
+		remedy_how(ret, " The step may wait for other ranks: dlprof-report of the job's "
+			   "folder compares all %.0f.", report->facts.ranks);
 	if (r->compiling_share > 0)
 		remedy_how(ret, " torch.compile() compiles in %s of the time before the backward "
 			   "pass, and not only at first. Pad inputs to a few shapes, or use "
@@ -101,7 +101,7 @@ static void add_step(const struct report *report, struct remedy *ret)
 void remedy_step(const struct report *report, const struct advice *advice, struct remedy *ret)
 {
 	const char *how = "The framework's own profiler (torch.profiler, say) names the operators "
-			  "in it.";
+			  "in the step.";
 
 	if (code_named(report, LINE_STEPS))
 		how = "Begin with the line of code that takes most of it.";
@@ -117,7 +117,7 @@ void remedy_copies(const struct report *report, const struct advice *advice, str
 	/* Without times of copies, as in a run that CUPTI did not see, keep the usual words. */
 	if (isnan(use->exposed_share) || !(report->gpu_sums.seen_count > 0))
 		return;
-	remedy_how(ret, "It only receives for %s of the time: %s a step, %s/s, %s from pinned "
+	remedy_how(ret, "The GPU only receives for %s of the time: %s a step, %s/s, %s from pinned "
 		   "memory. %s", UNITS_SHARE(use->exposed_share),
 		   UNITS_BYTES(report->gpu_sums.h2d_bytes / report->gpu_sums.seen_count),
 		   UNITS_BYTES(use->h2d_bytes_per_s), UNITS_SHARE(1 - use->pageable_share),

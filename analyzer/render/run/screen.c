@@ -128,15 +128,15 @@ static void add_verdict(const struct report *report, struct outline *o)
 		outline_cell(o, "It still records: batches of the last second may be missing.");
 	else if (f->gap == STALL_GAP_FEW_BATCHES)
 		outline_cell(o,
-			     "%s batch%s seen, of which %zu count%s: after the first, with a whole "
-			     "step. A verdict needs %d. %s",
+			     "%s batch%s seen; %zu count%s, as the first and those without a whole "
+			     "step do not. A verdict needs %d. %s",
 			     UNITS_COUNT(batch_count(report)),
 			     batch_count(report) == 1 ? " was" : "es were", f->account.count,
 			     f->account.count == 1 ? "s" : "", STALL_FEWEST,
 			     verdict_gaps[f->gap].remedy);
 	else if (f->gap == STALL_GAP_LOSS)
-		outline_cell(o, "At least %s are missing. %s", UNITS_SHARE(f->lost_share),
-			     verdict_gaps[f->gap].remedy);
+		outline_cell(o, "At least %s of the records are missing. %s",
+			     UNITS_SHARE(f->lost_share), verdict_gaps[f->gap].remedy);
 	else
 		outline_cell(o, "%s", verdict_gaps[f->gap].remedy);
 }

@@ -63,9 +63,9 @@ static void add_calls(const struct stage_finding *f, bool is_autotuned, struct t
 	const bool is_busy = f->at_once >= 1;
 
 	if (f->asked == 1)
-		text_add(text, " One call at a time is asked for");
+		text_add(text, " The program asks for one call at a time");
 	else if (f->asked > 0)
-		text_add(text, " %" PRId32 " calls at once are asked for", f->asked);
+		text_add(text, " The program asks for %" PRId32 " calls at once", f->asked);
 	else if (!is_busy)
 		return;
 	if (f->asked > 1 && is_busy)

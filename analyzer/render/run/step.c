@@ -80,7 +80,7 @@ bool step_add_words(const struct report *report, struct text *text)
 	if (!parts->has_optimizer)
 		text_add(text, " (the optimizer was not observed)");
 	if (report_has_gpu(report))
-		text_add(text, "; the host's times");
+		text_add(text, "; host's clock");
 	return true;
 }
 

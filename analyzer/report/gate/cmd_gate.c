@@ -39,7 +39,7 @@ static int update_baseline(const struct gate *gate)
 		}
 		kept = find_kept(gate, run);
 		if (kept) {
-			cmd_remark(gate->options, "it already exists: '%s'", kept->path);
+			cmd_remark(gate->options, "the run already exists: '%s'", kept->path);
 			continue;
 		}
 		r = gate_runs_keep(run, folder, path, sizeof(path));
@@ -76,7 +76,7 @@ static int show_calibration(const struct gate *gate, const struct gate_wishes *w
 	int status, r = 0;
 
 	if (wishes->count != 1 || *wishes->list[0].path || wishes->list[0].form > GATE_FORM_JSON)
-		return cmd_fail("--calibrate prints text, or --json");
+		return cmd_fail("--calibrate can only print text or, with --json, JSON");
 	status = cmd_open_output(gate->options, &output);
 	if (status)
 		return status;

@@ -23,7 +23,7 @@ static int write_whole(const struct options *options, struct merger_job *job, vo
 	int status, r;
 
 	if (!job->is_only)
-		return cmd_fail("a partial is of one job, and these are of several; --job ID "
+		return cmd_fail("a partial holds one job, and these runs are of several; --job ID "
 				"chooses one");
 	status = cmd_open_output(options, &output);
 	if (status)
