@@ -81,7 +81,7 @@ struct load_facts {
 	size_t peer_count;
 	double faults;                /* number of page faults in mapped files during loads */
 	char mapped[LOAD_FACTS_PEER]; /* path (or its end) of the mapped file; "": several files */
-	/* The files of which most bytes were read. 0: unknown, or several loaders. */
+	/* The files that most bytes were read from. All members 0: unknown, or several loaders. */
 	struct {
 		double count, fewest_opens, most_opens;
 		double bytes; /* mean number of bytes read from one opening to the next */

@@ -17,11 +17,11 @@
 
 #define UNEVEN_NAMED 4
 
-/* Means over the epochs at whose end only m workers load, for the smallest m. */
+/* At the end of an epoch only m of the workers load. Means over the epochs with the least m. */
 struct uneven {
 	int32_t loading; /* m, workers that still load at an epoch's end; 0: shards are even */
 	double share;    /* share of an epoch's batches that the m workers load */
-	double begin;    /* number of an epoch's batches before only m workers load */
+	double begin;    /* batches of an epoch until all workers but m have finished */
 	double batches;
 	double wait_share; /* share of all waiting that comes while only m workers load */
 	int16_t list[UNEVEN_NAMED];

@@ -106,7 +106,7 @@ struct whatif_known {
 	const struct load_facts *facts;
 	double shared_per_s; /* becomes shared_per_s in struct whatif */
 	bool is_uneven, is_threads;
-	bool is_from_device; /* by load_reads_devices(): outside_share counts as 1 */
+	bool is_from_device; /* load_reads_devices() is true, so outside_share is taken as 1 */
 	double most_sampling; /* becomes unseen_sampling in struct whatif */
 	int64_t burst;        /* number of batches that the training takes at once; 0: one */
 };

@@ -30,9 +30,9 @@ static char words[PATH_MAX + 400];
 static bool has_refused;
 
 /*
- * What file systems lack. Remote ones may break SQLite's locks; in a user's program (FUSE) anything
- * may. Those without modes say of every file that all may write it. Types are from linux/magic.h,
- * statfs(2), or sources.
+ * What file systems lack. SQLite's locks may break on remote ones, and on those that are a user's
+ * program (FUSE). Those without modes say of every file that all may write it. The types are from
+ * linux/magic.h, statfs(2), or sources.
  */
 static const struct file_system {
 	uint32_t type;

@@ -64,7 +64,7 @@ static bool pass_over(struct walk *walk, const char *path, const char *name)
 		return !walk->nearest && has_part(path, loader_paths);
 	if (!has_part(path, keras_paths))
 		return has_part(path, tensorflow_paths);
-	/* The line of fit() that asks first differs between calls, so only the name is hashed. */
+	/* Two calls of fit() may ask for batches from different lines: only the name is hashed. */
 	if (has_part(name, keras_asks)) {
 		walk->hash = hash_bytes(walk->hash, name, strlen(name));
 		walk->by_keras = true;
