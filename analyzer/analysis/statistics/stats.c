@@ -105,13 +105,14 @@ double stats_sum_largest(const struct stats_column *column, size_t top)
 double stats_median(const struct stats_column *column)
 {
 	struct stats_order order;
+	double upper;
 
 	stats_order_init(&order, column);
 	if (!order.count)
 		return NAN;
-	return (stats_order_rank(&order, (order.count - 1) / 2) +
-		stats_order_rank(&order, order.count / 2)) /
-	       2;
+	upper = stats_order_rank(&order, order.count / 2);
+	return order.count % 2 ? upper
+			       : (stats_order_rank(&order, order.count / 2 - 1) + upper) / 2;
 }
 
 double stats_mean(const float *values, size_t count, size_t *ret_count)
