@@ -247,7 +247,7 @@ def check_parts():
 BUDGETS = {
     "include": 1460, "shim": 27706, "shim/python": 7256, "shim/cuda": 3849, "shim/record": 4344,
     "analyzer/drain": 12573, "analyzer/store": 8223, "analyzer/analysis": 18232,
-    "analyzer/analysis/predict": 3396, "analyzer/analysis/gate": 1106, "analyzer/analysis/ranks": 1651,
+    "analyzer/analysis/predict": 3397, "analyzer/analysis/gate": 1106, "analyzer/analysis/ranks": 1651,
     "analyzer/analysis/gpu": 1120, "analyzer/render": 14434, "analyzer/render/html": 3099,
     "analyzer/render/jobs": 1049, "analyzer/render/gate": 867, "analyzer/report": 7197,
     "analyzer/launch": 4548, "analyzer/launch/doctor": 1064,

@@ -27,7 +27,8 @@ static void add(struct grid_axis *axis, size_t room, double value, double most)
 	for (; at && axis->values[at - 1] > value; at--)
 		axis->values[at] = axis->values[at - 1];
 	axis->values[at] = value;
-	axis->was += axis->count++ && at <= axis->was;
+	axis->was += axis->count && at <= axis->was; /* the first value is that of the run */
+	axis->count++;
 }
 
 static void add_workers(const struct whatif *w, size_t room, struct grid_axis *ret)
