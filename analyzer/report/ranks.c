@@ -22,6 +22,8 @@
 struct listing {
 	const struct options *options;
 	struct rank_files *files;
+	/* For tables of many jobs: a run without a job id is a job, a damaged one stops none. */
+	bool is_of_many;
 	size_t skipped, lacking_count;
 	size_t root; /* length of the path of the user's folder */
 };
@@ -47,8 +49,6 @@ static void skip(struct listing *listing, const char *path, const char *why)
 /* Reads facts of a run. `stays_open`: keeps the file open, unless the run still records. */
 static int look(struct listing *listing, const char *path, bool stays_open, struct rank_file *ret)
 {
-	/* In tables of many jobs, each run without a job id is a job. */
-	const bool is_by_itself = listing->options->verb == VERB_EXPORT;
 	char **from;
 	struct recovered recovered;
 	struct run_info run;
@@ -69,7 +69,7 @@ static int look(struct listing *listing, const char *path, bool stays_open, stru
 		ret->start_ns = run.start_ns;
 		ret->attempt = run.attempt;
 		ret->world_size = run.world_size;
-		from = run.job_id || !is_by_itself ? &run.job_id : &run.id;
+		from = run.job_id || !listing->is_of_many ? &run.job_id : &run.id;
 		ret->job = *from;
 		*from = NULL;
 		run_info_done(&run);
@@ -93,20 +93,18 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 {
 	struct rank_files *files = listing->files;
 	const char *output = listing->options->output;
-	/* A run that is damaged does not keep other jobs out of tables of many jobs. */
-	const bool goes_on = listing->options->verb == VERB_EXPORT;
 	struct rank_file file = {.path = path};
 	int r = look(listing, path, files->count < MOST_OPEN, &file);
 
 	if (r < 0) {
-		must |= goes_on && names_ends(path, NAMES_RUN);
+		must |= listing->is_of_many && names_ends(path, NAMES_RUN);
 		files->failed |= must;
 		if (must)
 			r = cmd_fail("cannot open '%s': %s", path, db_error(r));
 		else
 			skip(listing, path, db_error(r));
 		free(path);
-		return must && !goes_on ? r : 0;
+		return must && !listing->is_of_many ? r : 0;
 	}
 	if (output && cmd_is_same_file(output, path)) {
 		file_done(&file);
@@ -280,7 +278,7 @@ static int drop_earlier(struct listing *listing, bool are_named)
 
 int ranks_list(const struct options *options, struct rank_files *ret)
 {
-	struct listing listing = {.options = options, .files = ret};
+	struct listing listing = {options, ret, .is_of_many = options->verb == VERB_EXPORT};
 	bool are_named = true;
 	int status = 0;
 
