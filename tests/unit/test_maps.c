@@ -207,21 +207,21 @@ Test(pages, are_the_bytes_of_the_file)
 	file = file_at(path);
 	for (int again = 0; again < 3; again++) {
 		for (size_t at = 0; at + 8 <= size; at += 5009) {
-			cr_assert(pages_read(&file, at, got, 8));
+			cr_assert(module_read_file(&file, at, got, 8));
 			cr_assert_arr_eq((char *)got, (char *)words + at, 8);
 		}
 	}
-	cr_assert(pages_read(&file, 4090, got, 4096), "of two pages");
+	cr_assert(module_read_file(&file, 4090, got, 4096), "of two pages");
 	cr_assert_arr_eq((char *)got, (char *)words + 4090, 4096);
-	cr_assert(pages_read(&file, 3, got, size - 3), "all");
+	cr_assert(module_read_file(&file, 3, got, size - 3), "all");
 	cr_assert_arr_eq((char *)got, (char *)words + 3, size - 3);
-	cr_assert_not(pages_read(&file, size - 7, got, 8), "over the end");
-	cr_assert_not(pages_read(&file, UINT64_MAX - 3, got, 8));
-	pages_rest();
+	cr_assert_not(module_read_file(&file, size - 7, got, 8), "over the end");
+	cr_assert_not(module_read_file(&file, UINT64_MAX - 3, got, 8));
+	module_close_file();
 	file.path = "/gone";
-	cr_assert(pages_read(&file, size - 8, got, 8), "it is still known");
+	cr_assert(module_read_file(&file, size - 8, got, 8), "it is still known");
 	file.inode++;
-	cr_assert_not(pages_read(&file, 0, got, 8), "and this one is not");
+	cr_assert_not(module_read_file(&file, 0, got, 8), "and this one is not");
 	unlink(path);
 }
 
@@ -230,7 +230,7 @@ Test(pages, read_no_device)
 	struct maps_line file = file_at("/dev/zero");
 	char byte;
 
-	cr_assert_not(pages_read(&file, 0, &byte, 1));
+	cr_assert_not(module_read_file(&file, 0, &byte, 1));
 }
 
 /* Opening a FIFO without a writer would wait: the file must still be the one mapped. */

@@ -44,7 +44,7 @@ static struct {
 	int fd;
 } file;
 
-void pages_rest(void)
+void module_close_file(void)
 {
 	if (file.known && file.fd >= 0)
 		close(file.fd);
@@ -55,7 +55,7 @@ static int open_file(const struct maps_line *of)
 {
 	if (file.known && file.inode == of->inode && file.device == of->device)
 		return file.fd;
-	pages_rest();
+	module_close_file();
 	file.known = true;
 	file.device = of->device;
 	file.inode = of->inode;
@@ -71,14 +71,14 @@ static ssize_t read_at(const struct maps_line *of, uint64_t offset, void *bytes,
 }
 
 /* Returns a number for the mapped file. */
-static uint64_t pages_id(const struct maps_line *of)
+static uint64_t file_id(const struct maps_line *of)
 {
 	return hash_word(0, of->device) ^ of->inode;
 }
 
 static const struct page *page_of(const struct maps_line *of, uint64_t number)
 {
-	uint64_t id = pages_id(of);
+	uint64_t id = file_id(of);
 	struct page *page = &pages[hash_word(id, number) >> (64 - PAGE_BITS)];
 	ssize_t got;
 
@@ -91,7 +91,7 @@ static const struct page *page_of(const struct maps_line *of, uint64_t number)
 	return page;
 }
 
-bool pages_read(const struct maps_line *of, uint64_t offset, void *bytes, size_t size)
+bool module_read_file(const struct maps_line *of, uint64_t offset, void *bytes, size_t size)
 {
 	if (offset > INT64_MAX - PAGE_BYTES || size > INT64_MAX - PAGE_BYTES - offset)
 		return false;
@@ -263,7 +263,7 @@ bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t 
 	const struct maps_line *mapping = find(modules, address);
 
 	return mapping && size <= mapping->end - address &&
-	       pages_read(mapping, address - mapping->begin + mapping->offset, bytes, size);
+	       module_read_file(mapping, address - mapping->begin + mapping->offset, bytes, size);
 }
 
 /* Returns the number of headers. *ret_bias: address in the process minus address in the file. */
@@ -272,10 +272,10 @@ static size_t read_headers(const struct maps_line *mapping, Elf64_Phdr headers[H
 {
 	Elf64_Ehdr file;
 
-	if (!pages_read(mapping, 0, &file, sizeof(file)) ||
+	if (!module_read_file(mapping, 0, &file, sizeof(file)) ||
 	    !elf_is_readable(&file) || file.e_phentsize != sizeof(Elf64_Phdr) || !file.e_phnum ||
 	    file.e_phnum > HEADER_MAX ||
-	    !pages_read(mapping, file.e_phoff, headers, file.e_phnum * sizeof(Elf64_Phdr)))
+	    !module_read_file(mapping, file.e_phoff, headers, file.e_phnum * sizeof(Elf64_Phdr)))
 		return 0;
 	for (size_t i = 0; i < file.e_phnum; i++) {
 		const Elf64_Phdr *header = &headers[i];
@@ -305,7 +305,7 @@ bool module_find_table(struct modules *modules, uint64_t address, struct module_
 
 		if (headers[i].p_type != PT_GNU_EH_FRAME)
 			continue;
-		if (!pages_read(mapping, headers[i].p_offset, &start, sizeof(start)) ||
+		if (!module_read_file(mapping, headers[i].p_offset, &start, sizeof(start)) ||
 		    start.version != 1 || start.pointer != EH_FRAME_POINTER ||
 		    start.count != EH_COUNT || start.table != EH_TABLE)
 			return false;
@@ -330,7 +330,7 @@ static bool search_symbols(const struct maps_line *mapping,
 
 	for (size_t at = 0; at < count; at += some) {
 		some = count - at < SYMBOLS_AT_ONCE ? count - at : SYMBOLS_AT_ONCE;
-		if (!pages_read(mapping, table->sh_offset + at * sizeof(*symbols), symbols,
+		if (!module_read_file(mapping, table->sh_offset + at * sizeof(*symbols), symbols,
 			       some * sizeof(*symbols)))
 			return false;
 		for (size_t i = 0; i < some; i++) {
@@ -363,7 +363,7 @@ static bool name_in_table(const struct maps_line *mapping,
 	if (room > sizeof(text) - 1)
 		room = sizeof(text) - 1;
 	if (strings->sh_offset > (uint64_t)INT64_MAX - symbol.st_name ||
-	    !pages_read(mapping, strings->sh_offset + symbol.st_name, text, room))
+	    !module_read_file(mapping, strings->sh_offset + symbol.st_name, text, room))
 		return false;
 	text[room] = '\0';
 	snprintf(name, size, "%s+0x%" PRIx64, text, value - symbol.st_value);
@@ -377,9 +377,9 @@ static bool find_symbol(const struct maps_line *mapping, uint64_t value,
 	Elf64_Shdr sections[HEADER_MAX];
 	Elf64_Ehdr file;
 
-	if (!pages_read(mapping, 0, &file, sizeof(file)) ||
+	if (!module_read_file(mapping, 0, &file, sizeof(file)) ||
 	    file.e_shentsize != sizeof(Elf64_Shdr) || !file.e_shnum || file.e_shnum > HEADER_MAX ||
-	    !pages_read(mapping, file.e_shoff, sections, file.e_shnum * sizeof(Elf64_Shdr)))
+	    !module_read_file(mapping, file.e_shoff, sections, file.e_shnum * sizeof(Elf64_Shdr)))
 		return false;
 	for (size_t k = 0; k < ARRAY_COUNT(types); k++)
 		for (size_t i = 0; i < file.e_shnum; i++)
@@ -419,7 +419,7 @@ bool module_name(struct modules *modules, uint64_t address, char *name, size_t s
 	leaf = strrchr(mapping->path, '/') + 1;
 	if (!read_headers(mapping, headers, &bias))
 		return false;
-	known = know(pages_id(mapping), address - bias);
+	known = know(file_id(mapping), address - bias);
 	if (!known->symbol[0] && !find_symbol(mapping, address - bias, known->symbol,
 					      sizeof(known->symbol)))
 		snprintf(known->symbol, sizeof(known->symbol), "+0x%" PRIx64, address - bias);

@@ -13,10 +13,10 @@
 #include "drain/modules/maps.h"
 
 /* Reads from the mapped file. If its path leads to another file by now, nothing is read. */
-bool pages_read(const struct maps_line *of, uint64_t offset, void *bytes, size_t size);
+bool module_read_file(const struct maps_line *of, uint64_t offset, void *bytes, size_t size);
 
 /* Closes the file that was read last. Its pages stay in the cache. */
-void pages_rest(void);
+void module_close_file(void);
 
 struct modules;
 

@@ -177,7 +177,7 @@ static int unwind_text(struct modules *modules, const struct dlprof_stack *stack
 	space = space_of(modules);
 	if (space && unw_init_remote(&cursor, space, &walk) == 0)
 		count = walk_frames(&walk, &cursor, text, size);
-	pages_rest();
+	module_close_file();
 	return count;
 }
 
